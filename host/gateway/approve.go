@@ -245,7 +245,8 @@ func approvalQuestion(u *use) (params []byte, whole bool) {
 	case u.approval.Covers == "server":
 		text += fmt.Sprintf("\n\nYour approval is for everything of this server during %s.", u.approval.Valid)
 	}
-	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message", mcp.AppendText(nil, text)), len(shown) <= mostAsked
+	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message",
+		mcp.AppendText(nil, text)), len(shown) <= mostAsked
 }
 
 // mostAsked bounds the arguments in a question to the person at a client, in bytes.

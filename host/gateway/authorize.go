@@ -169,16 +169,20 @@ func (n *Generation) lists(who *authn.Principal, from condition.Request, item po
 // concerns reports whether a principal may use anything that a server is known to have.
 func (n *Generation) concerns(who *authn.Principal, server string, all *catalog.Snapshot) bool {
 	of := func(item catalog.Item, kind policy.Kind, tool *catalog.Tool) bool {
-		return item.Server == server && n.lists(who, nil, policy.Item{Server: server, Kind: kind, Name: item.Name}, tool)
+		return item.Server == server &&
+			n.lists(who, nil, policy.Item{Server: server, Kind: kind, Name: item.Name}, tool)
 	}
-	return !n.Policy.Restricts() || slices.ContainsFunc(all.Tools, func(t *catalog.Tool) bool { return of(t.Item, policy.Tool, t) }) ||
+	return !n.Policy.Restricts() ||
+		slices.ContainsFunc(all.Tools, func(t *catalog.Tool) bool { return of(t.Item, policy.Tool, t) }) ||
 		slices.ContainsFunc(all.Resources, func(r *catalog.Item) bool { return of(*r, policy.Resource, nil) }) ||
-		slices.ContainsFunc(all.Templates, func(t *catalog.Template) bool { return of(t.Item, policy.Template, nil) }) ||
+		slices.ContainsFunc(all.Templates,
+			func(t *catalog.Template) bool { return of(t.Item, policy.Template, nil) }) ||
 		slices.ContainsFunc(all.Prompts, func(p *catalog.Prompt) bool { return of(p.Item, policy.Prompt, nil) })
 }
 
 // list returns the decision about showing an item to a principal.
-func (n *Generation) list(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) policy.Decision {
+func (n *Generation) list(who *authn.Principal, from condition.Request, item policy.Item,
+	tool *catalog.Tool) policy.Decision {
 	q := policy.Query{Principal: who, Item: item, Request: from}
 	if tool != nil {
 		q.Access, q.Unconfigured, q.Args = tool.Class.Kind, tool.Unconfigured, tool.Fixed()

@@ -21,8 +21,10 @@ import (
 // own is what the host sends servers on its own account: nothing of it is a
 // client's choice.
 var own = map[string]bool{
-	mcp.MethodInitialize: true, mcp.NoteInitialized: true, mcp.MethodDiscover: true, mcp.MethodPing: true, mcp.MethodListTools: true,
-	mcp.MethodListRes: true, mcp.MethodListTempl: true, mcp.MethodListPrompts: true, mcp.MethodSetLevel: true, mcp.NoteRootsChanged: true,
+	mcp.MethodInitialize: true, mcp.NoteInitialized: true, mcp.MethodDiscover: true, mcp.MethodPing: true,
+	mcp.MethodListTools: true,
+	mcp.MethodListRes:   true, mcp.MethodListTempl: true, mcp.MethodListPrompts: true, mcp.MethodSetLevel: true,
+	mcp.NoteRootsChanged: true,
 }
 
 // full is a server that has something of everything, and notes what reaches it.
@@ -46,7 +48,8 @@ func full(name, revision string) *fake {
 // every is every message that a client can send with its choice of an item in
 // it: all methods, by all names that the items have anywhere.
 func every() []string {
-	names := []string{"x", "y.z", "a__x", "a__y.z", "a__y_z", "b__x", "a/x", "A__X", "r:1", "q:1", "t:{x}", "t:1", "", "a", "b"}
+	names := []string{"x", "y.z", "a__x", "a__y.z", "a__y_z", "b__x", "a/x", "A__X", "r:1", "q:1", "t:{x}", "t:1", "",
+		"a", "b"}
 	for _, server := range []string{"a", "b"} {
 		names = append(names, catalog.Expose(server, server, "y.z"))
 	}
@@ -57,9 +60,11 @@ func every() []string {
 			panic(err)
 		}
 		for _, params := range []string{
-			`"name":%s,"arguments":{}`, `"name":%s`, `"uri":%s`, `"ref":{"type":"ref/prompt","name":%s},"argument":{"name":"x","value":"y"}`,
-			`"ref":{"type":"ref/resource","uri":%s},"argument":{"name":"x","value":"y"}`, `"level":"debug","cursor":null,"n":%s`, `"notifications":{"resourceSubscriptions":[%s]}`,
-			`"taskId":%s`, `"requestId":%s`, `"progressToken":%s,"progress":1`,
+			`"name":%s,"arguments":{}`, `"name":%s`, `"uri":%s`,
+			`"ref":{"type":"ref/prompt","name":%s},"argument":{"name":"x","value":"y"}`,
+			`"ref":{"type":"ref/resource","uri":%s},"argument":{"name":"x","value":"y"}`,
+			`"level":"debug","cursor":null,"n":%s`, `"notifications":{"resourceSubscriptions":[%s]}`, `"taskId":%s`,
+			`"requestId":%s`, `"progressToken":%s,"progress":1`,
 		} {
 			all = append(all, fmt.Sprintf(params, n))
 		}
@@ -70,11 +75,13 @@ func every() []string {
 // methods are all that clients of either era have, what they do not have, and
 // what is none.
 var methods = []string{
-	"tools/call", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe", "completion/complete",
-	"subscriptions/listen", "logging/setLevel", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "ping", "server/discover",
-	"tasks/get", "tasks/cancel", "tasks/list", "tasks/result", "tasks/update", "sampling/createMessage", "elicitation/create", "roots/list", "vendor/x", "tools/call ",
-	"notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "notifications/message", "notifications/initialized",
-	"notifications/tools/list_changed", "notifications/resources/updated", "notifications/tasks/status",
+	"tools/call", "prompts/get", "resources/read", "resources/subscribe", "resources/unsubscribe",
+	"completion/complete", "subscriptions/listen", "logging/setLevel", "tools/list", "prompts/list", "resources/list",
+	"resources/templates/list", "ping", "server/discover", "tasks/get", "tasks/cancel", "tasks/list", "tasks/result",
+	"tasks/update", "sampling/createMessage", "elicitation/create", "roots/list", "vendor/x", "tools/call ",
+	"notifications/cancelled", "notifications/progress", "notifications/roots/list_changed", "notifications/message",
+	"notifications/initialized", "notifications/tools/list_changed", "notifications/resources/updated",
+	"notifications/tasks/status",
 }
 
 // drive sends everything there is, in both eras, and returns what reached an
@@ -199,7 +206,8 @@ func TestVisible(t *testing.T) {
 			{"prompts/list", "prompts", "name", "prompts/get", `"name":%q,`},
 			{"prompts/list", "prompts", "name", "completion/complete", `"ref":{"type":"ref/prompt","name":%q},`},
 			{"resources/list", "resources", "uri", "resources/read", `"uri":%q,`},
-			{"resources/templates/list", "resourceTemplates", "uriTemplate", "completion/complete", `"ref":{"type":"ref/resource","uri":%q},`},
+			{"resources/templates/list",
+				"resourceTemplates", "uriTemplate", "completion/complete", `"ref":{"type":"ref/resource","uri":%q},`},
 		} {
 			var answer struct {
 				Result map[string]json.RawMessage `json:"result"`

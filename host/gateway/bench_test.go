@@ -54,12 +54,15 @@ func BenchmarkStages(b *testing.B) {
 	d := newFixture(f)
 	defer d.end()
 	d.Catalog().Ensure(b.Context())
-	tokens := authn.NewTokens([]authn.StaticToken{{Token: strings.Repeat("t", 32), Subject: "alice", Tenant: "red", Roles: []string{"dev"}}})
+	tokens := authn.NewTokens([]authn.StaticToken{{Token: strings.Repeat("t", 32), Subject: "alice", Tenant: "red",
+		Roles: []string{"dev"}}})
 	d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
-		Given: true, Roles: []string{"dev"}, Rules: []policy.Rule{{Effect: policy.Allows, Holder: policy.Holder{Kind: "role", Name: "dev"}, Tools: []string{"t"}}},
+		Given: true, Roles: []string{"dev"}, Rules: []policy.Rule{{Effect: policy.Allows,
+			Holder: policy.Holder{Kind: "role", Name: "dev"}, Tools: []string{"t"}}},
 	}))
 	limits := limit.NewTools(hclog.NewNullLogger())
-	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30, Concurrent: 10}})
+	limits.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1e9, Burst: 1 << 30,
+		Concurrent: 10}})
 	p := &pipeline{d.opts, d.suspended, d.states, d.audit}
 	p.opts.Limit = limits
 	http := &http.Request{Header: http.Header{"Authorization": {"Bearer " + strings.Repeat("t", 32)}}}
@@ -104,7 +107,8 @@ func BenchmarkRecord(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			r, refused := d.newRequest(authn.Principal{Subject: "alice", Tenant: "red", Method: "jwt"}, nil, m, Exchange{RequestID: "r-1"})
+			r, refused := d.newRequest(authn.Principal{Subject: "alice", Tenant: "red", Method: "jwt"}, nil, m,
+				Exchange{RequestID: "r-1"})
 			if refused != nil {
 				b.Fatal(refused)
 			}

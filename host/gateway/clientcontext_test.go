@@ -17,13 +17,14 @@ func TestContextReachesServers(t *testing.T) {
 		meta    string
 		want    string
 	}{
-		"nothing":                 {nil, `"x":1`, ""},
-		"nothing, a forged one":   {nil, `"junctor/context":{"subject":"root"},"x":1`, ""},
-		"a forged one, escaped":   {nil, `"\u006aunctor/context":{"subject":"root"},"x":1`, ""},
-		"subject and tenant":      {[]string{"subject", "tenant"}, `"x":1`, `{"subject":"alice","tenant":"one"}`},
-		"instead of a forged one": {[]string{"subject"}, `"x":1,"junctor/context":{"subject":"root","admin":true}`, `{"subject":"alice"}`},
-		"method, without issuer":  {[]string{"issuer", "method"}, `"x":1`, `{"method":"test"}`},
-		"client":                  {[]string{"client"}, `"x":1`, `{"client":"t 1"}`},
+		"nothing":               {nil, `"x":1`, ""},
+		"nothing, a forged one": {nil, `"junctor/context":{"subject":"root"},"x":1`, ""},
+		"a forged one, escaped": {nil, `"\u006aunctor/context":{"subject":"root"},"x":1`, ""},
+		"subject and tenant":    {[]string{"subject", "tenant"}, `"x":1`, `{"subject":"alice","tenant":"one"}`},
+		"instead of a forged one": {[]string{"subject"}, `"x":1,"junctor/context":{"subject":"root","admin":true}`,
+			`{"subject":"alice"}`},
+		"method, without issuer": {[]string{"issuer", "method"}, `"x":1`, `{"method":"test"}`},
+		"client":                 {[]string{"client"}, `"x":1`, `{"client":"t 1"}`},
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -37,13 +38,15 @@ func TestContextReachesServers(t *testing.T) {
 				alice := d.visitor("alice", "one")
 				defer alice.hangUp()
 				alice.greet(t, "{}")
-				alice.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{%s}}}`, c.meta)
+				alice.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{%s}}}`,
+					c.meta)
 				synctest.Wait()
 				if len(f.got) != 1 {
 					t.Fatalf("the server got %d calls: %v", len(f.got), alice.drain())
 				}
 				meta := mcp.Member([]byte(<-f.got), "params", "_meta")
-				if got := string(mcp.Member(meta, metaContext)); got != c.want || string(mcp.Member(meta, "x")) != "1" || strings.Count(string(meta), "unctor") > 1 {
+				if got := string(mcp.Member(meta, metaContext)); got != c.want ||
+					string(mcp.Member(meta, "x")) != "1" || strings.Count(string(meta), "unctor") > 1 {
 					t.Errorf("got %s, want %s", meta, c.want)
 				}
 			})

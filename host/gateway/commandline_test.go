@@ -45,7 +45,8 @@ func asking(name string, times int) *fake {
 	f := newFake(name, "2026-07-28")
 	f.Capabilities = `{"tools":{}}`
 	f.Set(mcp.MethodListTools, `{"name":"t"}`)
-	question := `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"` + strings.Repeat("x", 2*limit.Small) + `"}}}}`
+	question := `{"resultType":"input_required","inputRequests":{"q":{"method":"elicitation/create","params":{"message":"` +
+		strings.Repeat("x", 2*limit.Small) + `"}}}}`
 	usual, calls := f.Answer, 0
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		switch {
@@ -63,19 +64,23 @@ func asking(name string, times int) *fake {
 // TestLocalCallReleasesQuestions: a call of the command line does not hold the memory of
 // the results that asked the user. The result after the last round is not refused.
 func TestLocalCallReleasesQuestions(t *testing.T) {
-	for times, want := range map[int]string{1: "", maxRounds: "", maxRounds + 1: "the server asked the user more than 10 times"} {
+	for times, want := range map[int]string{1: "", maxRounds: "",
+		maxRounds + 1: "the server asked the user more than 10 times"} {
 		f := asking("a", times)
 		d := newFixture(f)
 		d.warm(t)
 		d.local.user = obligingUser{}
 		u := upstream.New(upstream.Options{
-			Name: "a", Peer: d.Peer("a"), Revisions: remembered{mcp.Revision(f.Revision)}, Log: hclog.NewNullLogger(), Version: "1",
-			Start: f.start, Call: f.call, Budget: d.Budget(),
+			Name: "a", Peer: d.Peer("a"), Revisions: remembered{mcp.Revision(f.Revision)}, Log: hclog.NewNullLogger(),
+			Version: "1",
+			Start:   f.start, Call: f.call, Budget: d.Budget(),
 			Open: func(context.Context) (upstream.Link, error) { return &countedLink{Link: f.Open()}, nil },
 		})
-		d.Apply(&Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}), Servers: map[string]Server{"a": {Upstream: u}}})
+		d.Apply(&Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}),
+			Servers: map[string]Server{"a": {Upstream: u}}})
 		tool, _ := d.Catalog().Snapshot().OwnTool("a", "t")
-		_, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodCallTool, Tool: tool, Params: []byte(`{"name":"a__t"}`)})
+		_, err := d.CallLocally(t.Context(),
+			LocalCall{Method: mcp.MethodCallTool, Tool: tool, Params: []byte(`{"name":"a__t"}`)})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%d questions: the error is %v", times, err)
 		}

@@ -53,7 +53,8 @@ func (r *pendingRequest) upstreamFor(server string) (connection, error) {
 	switch r.share(server) {
 	case PerTenant:
 		tenant := r.principal.Tenant
-		c, err = g.conns.Get(server, tenantOwner(tenant), authn.Principal{Tenant: tenant}, &serverPeer{gw: g, server: server, tenant: tenant})
+		c, err = g.conns.Get(server, tenantOwner(tenant), authn.Principal{Tenant: tenant},
+			&serverPeer{gw: g, server: server, tenant: tenant})
 	case PerSession:
 		c, err = r.session.conn(server)
 	default:

@@ -37,7 +37,8 @@ func TestManyAsk(t *testing.T) {
 // the names that it heard. The questions of a call are numbered with its id.
 func askName(l *conversation.Link, m conversation.Message) string {
 	ask := func(call string, round int, heard string) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s/%d/%s","method":"sampling/createMessage","params":{"from":%q}}`, call, round, heard, heard)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":"%s/%d/%s","method":"sampling/createMessage","params":{"from":%q}}`,
+			call, round, heard, heard)
 	}
 	switch {
 	case m.Method == mcp.MethodCallTool:
@@ -64,7 +65,8 @@ func askName(l *conversation.Link, m conversation.Message) string {
 const askCalls = 6
 
 func (d *fixture) modernQuestions(t *testing.T, name string) {
-	c := &testClient{Session: d.session(t.Context(), Client{Principal: authn.Principal{Subject: name[:len(name)-1]}})} // some share a principal
+	// Some share a principal.
+	c := &testClient{Session: d.session(t.Context(), Client{Principal: authn.Principal{Subject: name[:len(name)-1]}})}
 	for i := range askCalls {
 		who := fmt.Sprintf("%s call %d", name, i)
 		form := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"sampling":{}}}}}`
@@ -81,7 +83,8 @@ func (d *fixture) modernQuestions(t *testing.T, name string) {
 				}
 				answers = append(answers, fmt.Sprintf(`%q:{"who":%q}`, key, who))
 			}
-			answer = d.ask(c, fmt.Sprintf(form, who, fmt.Sprintf(`"requestState":%q,"inputResponses":{%s},`, state, strings.Join(answers, ","))))
+			answer = d.ask(c, fmt.Sprintf(form, who,
+				fmt.Sprintf(`"requestState":%q,"inputResponses":{%s},`, state, strings.Join(answers, ","))))
 		}
 		if heard, _ := mcp.TextMember([]byte(answer), "result", "heard"); heard != who {
 			t.Errorf("%s got %s", who, answer)
@@ -95,7 +98,9 @@ func (d *fixture) legacyQuestions(t *testing.T, name string) {
 	c.greet(t, `{"sampling":{}}`)
 	for i := range askCalls {
 		who := fmt.Sprintf("%s call %d", name, i)
-		p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q}}}`, i, who))
+		p := d.post(c, fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t","arguments":{"who":%q}}}`, i, who,
+		))
 		for {
 			msg := <-p.Sent
 			if from, asked := mcp.TextMember([]byte(msg), "params", "from"); asked {

@@ -50,7 +50,8 @@ func (p *exclusivePeer) currentCall() *suspendedCall {
 func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.filter.Offer(p.caps) }
 
 // ServerRequest asks the client whose call uses the connection.
-func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string, params []byte) (result, rpcErr []byte) {
+func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string,
+	params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
 	q := clientQuestion{server: p.server, method: method, params: params}
 	if c := p.currentCall(); c != nil {

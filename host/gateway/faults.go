@@ -27,9 +27,11 @@ import (
 // that repeat the server's answer. Clients get their text unchanged.
 var clientFaults = map[fault.Code]bool{
 	fault.LimitRate: true, fault.LimitConcurrent: true,
-	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true, fault.NameUnknown: true, fault.Denied: true,
+	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true,
+	fault.NameUnknown: true, fault.Denied: true,
 	fault.Refused: true, fault.ApprovalRequired: true, fault.ApprovalDenied: true, fault.AuditUnavailable: true,
-	fault.UpstreamDisconnected: true, fault.UpstreamOverloaded: true, fault.UpstreamStopped: true, fault.UpstreamUnsupported: true, fault.UpstreamError: true,
+	fault.UpstreamDisconnected: true, fault.UpstreamOverloaded: true, fault.UpstreamStopped: true,
+	fault.UpstreamUnsupported: true, fault.UpstreamError: true,
 	fault.UpstreamBadMessage: true, fault.UpstreamTooLarge: true,
 }
 
@@ -51,11 +53,13 @@ func (f *failures) withoutDetails(err error, method, request string) (id string,
 	}
 	id, first := f.id(e)
 	if first {
-		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "request", request, "code", string(e.Code), "error", err,
+		f.log.Warn("a request failed", "id", id, "server", e.Server, "method", clip(method), "request", request,
+			"code", string(e.Code), "error", err,
 			"hint", e.Hint, "at", e.At, "said", e.Output[max(0, len(e.Output)-loggedOutputLines):])
 	}
 	if e.RetryAfter > 0 {
-		told.Message = fmt.Sprintf("the request was not sent: %s; try again in %s", told.Message, max(time.Second, e.RetryAfter.Round(time.Second)))
+		told.Message = fmt.Sprintf("the request was not sent: %s; try again in %s",
+			told.Message, max(time.Second, e.RetryAfter.Round(time.Second)))
 	}
 	told.Message += "; the log of junctor says why, under " + id
 	return id, told

@@ -16,8 +16,9 @@ import (
 // over HTTP gets a code and an id, under which the log has all of it.
 func TestRemoteClientsGetNoLocalText(t *testing.T) {
 	const secret = "/srv/app/bin/tool"
-	broken := &fault.Error{Code: fault.UpstreamCommandNotFound, Message: "starting " + secret + ": dial tcp 127.0.0.1:7801: connection refused",
-		Hint: "install " + secret, Output: []string{"panic at " + secret}}
+	broken := &fault.Error{Code: fault.UpstreamCommandNotFound,
+		Message: "starting " + secret + ": dial tcp 127.0.0.1:7801: connection refused",
+		Hint:    "install " + secret, Output: []string{"panic at " + secret}}
 	synctest.Test(t, func(t *testing.T) {
 		f := simple("a")
 		d := newFixture(f)
@@ -39,8 +40,10 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 		var ids []string
 		for i, era := range []string{"", `,"_meta":{$M}`, ""} {
 			got := ask(remote, i, era)
-			id := regexp.MustCompile(`"message":"server \\"a\\": (?:the request was not sent: )?the server's program was not found; (?:try again in 1s; )?the log of junctor says why, under ([0-9a-f]{8})"`).FindStringSubmatch(got)
-			if id == nil || !strings.Contains(got, `"code":"upstream.command_not_found"`) || !strings.Contains(got, `"server":"a"`) || !strings.Contains(got, `"id":"`+id[1]+`"`) {
+			id := regexp.MustCompile(`"message":"server \\"a\\": (?:the request was not sent: )?the server's program was not found; (?:try again in 1s; )?the log of junctor says why, under ([0-9a-f]{8})"`).
+				FindStringSubmatch(got)
+			if id == nil || !strings.Contains(got, `"code":"upstream.command_not_found"`) ||
+				!strings.Contains(got, `"server":"a"`) || !strings.Contains(got, `"id":"`+id[1]+`"`) {
 				t.Fatal(got)
 			}
 			for _, local := range []string{secret, "127.0.0.1", "panic", "install"} {
@@ -50,7 +53,8 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 			}
 			ids = append(ids, id[1])
 		}
-		if n := d.log.count("a request failed: id=" + ids[0]); n != 1 || d.log.count("said=[\"panic at "+secret) == 0 && d.log.count("panic at "+secret) == 0 {
+		if n := d.log.count("a request failed: id=" + ids[0]); n != 1 ||
+			d.log.count("said=[\"panic at "+secret) == 0 && d.log.count("panic at "+secret) == 0 {
 			t.Errorf("the log has it %d times:\n%s", n, d.log.text.String())
 		}
 		if ids[0] != ids[1] || ids[1] != ids[2] {

@@ -35,7 +35,8 @@ var (
 // ensure waits until the needed lists of all servers are known or found accepts the
 // snapshot, at most for a time. found may be nil. ensure returns the servers that may still
 // answer.
-func (f *finder) ensure(ctx context.Context, within time.Duration, need []upstream.ListKind, found func(*catalog.Snapshot) bool) (late []string) {
+func (f *finder) ensure(ctx context.Context, within time.Duration, need []upstream.ListKind,
+	found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	return f.logUnknownLists(ctx, f.catalog.Await(limited, need, found))

@@ -74,7 +74,8 @@ func newFake(name, revision string) *fake {
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		_, isList := conversation.Lists[m.Method]
 		switch {
-		case isList, m.Method == mcp.MethodInitialize, m.Method == mcp.MethodDiscover, m.Method == mcp.NoteInitialized, m.Method == mcp.MethodPing:
+		case isList, m.Method == mcp.MethodInitialize, m.Method == mcp.MethodDiscover, m.Method == mcp.NoteInitialized,
+			m.Method == mcp.MethodPing:
 			return ""
 		}
 		f.at(l) <- m.Text
@@ -126,7 +127,8 @@ func (f *fake) upstream(p upstream.Peer, log hclog.Logger) *upstream.Upstream {
 				return nil, f.broken
 			}
 			if f.login != nil && !f.login.good.Load() {
-				return nil, fault.New(fault.UpstreamLogin, "nobody is logged in").WithHint("run `junctor login %s`", f.name)
+				return nil, fault.New(fault.UpstreamLogin, "nobody is logged in").
+					WithHint("run `junctor login %s`", f.name)
 			}
 			return f.Open(), nil
 		},
@@ -148,14 +150,17 @@ func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fix
 	rules, servers := map[string]policy.Server{}, map[string]Server{}
 	for _, f := range fakes {
 		rules[f.name], d.fakes[f.name] = f.rules, f
-		servers[f.name] = Server{Pinned: f.pins != nil, Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
+		servers[f.name] = Server{Pinned: f.pins != nil, Repeat: f.repeat, Share: f.share, Unlisted: f.unlisted,
+			Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) }}
 	}
 	c := catalog.New(nil, dir, log, nil)
-	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20), Limit: limits})
+	d.Gateway = New(Options{Version: "1", Catalog: c, Log: log, Login: d.login, Budget: limit.NewMemory(64 << 20),
+		Limit: limits})
 	var all []*catalog.Server
 	for _, f := range fakes {
 		u := f.upstream(d.Peer(f.name), log)
-		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name, Describe: f.describe, HideBadSchema: f.hideBad}
+		s := &catalog.Server{Name: f.name, Prefix: f.name, Views: f.views, Upstream: u, Key: f.name,
+			Describe: f.describe, HideBadSchema: f.hideBad}
 		if f.bare {
 			s.Prefix = ""
 		}
@@ -262,7 +267,8 @@ func expand(text string) string {
 // greet begins a legacy session of a client with these capabilities.
 func (c *testClient) greet(t testing.TB, caps string) {
 	t.Helper()
-	c.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`, caps)
+	c.say(`{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`,
+		caps)
 	c.say(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	if answer := <-c.Sent; !strings.HasPrefix(answer, `{"jsonrpc":"2.0","id":"hello","result":`) {
 		t.Fatal(answer)

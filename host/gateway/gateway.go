@@ -147,7 +147,8 @@ func New(o Options) *Gateway {
 	}
 	g := &Gateway{
 		opts: o, serverLog: o.Lines, catalog: o.Catalog, warnings: newWarnings(o.Log), failures: failures{log: o.Log},
-		suspended: newSuspendedCalls(), states: o.States, audit: newRecord(o.Audit), tasks: newTasks(), links: newLinks(),
+		suspended: newSuspendedCalls(), states: o.States, audit: newRecord(o.Audit), tasks: newTasks(),
+		links: newLinks(),
 	}
 	g.finder = &finder{o.Catalog, g.links, g.warnings, o.Log}
 	g.tools = &toolValidator{schema.NewCache(schemasKept), g.warnings, g.serverLog, g.catalog.RemoveOutputSchema}

@@ -28,7 +28,8 @@ func (d *fixture) replacement(f *fake) *Generation {
 	u := f.upstream(d.Peer(f.name), log)
 	d.close = append(d.close, u.Close)
 	n.Servers[f.name] = Server{
-		Upstream: u, Share: f.share, Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) },
+		Upstream: u, Share: f.share,
+		Open: func(p upstream.Peer, _ authn.Principal) *upstream.Upstream { return f.upstream(p, log) },
 	}
 	return n
 }
@@ -145,7 +146,8 @@ func TestReloadEndsListenBeingMade(t *testing.T) {
 		answer()
 		synctest.Wait()
 		got := p.drain()
-		if len(got) != 2 || !strings.Contains(got[0], `"notifications":{"resourceSubscriptions":["a:0"]}`) || !strings.Contains(got[1], `"resultType":"complete"`) {
+		if len(got) != 2 || !strings.Contains(got[0], `"notifications":{"resourceSubscriptions":["a:0"]}`) ||
+			!strings.Contains(got[1], `"resultType":"complete"`) {
 			t.Errorf("%v", got)
 		}
 	})

@@ -96,7 +96,8 @@ func ping(*use) ([]byte, error) { return []byte("{}"), nil }
 func setLevel(u *use) ([]byte, error) {
 	level, _ := mcp.TextMember(u.params, "level")
 	if !slices.Contains(mcp.Levels, level) {
-		return nil, &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("%q is not a log level; those are %v", clip(level), mcp.Levels)}
+		return nil, &rpcError{code: mcp.CodeInvalidParams,
+			message: fmt.Sprintf("%q is not a log level; those are %v", clip(level), mcp.Levels)}
 	}
 	s := u.session
 	s.mu.Lock()

@@ -23,7 +23,8 @@ func TestPanicOnExclusiveConnection(t *testing.T) {
 	defer c.hangUp()
 	for i := range limit.DefaultConnections + 1 { // each of them gives its connection back
 		got := d.ask(c, fmt.Sprintf(rooted, "a__t", ""))
-		if !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "oops") || d.log.count("oops") == 0 {
+		if !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "oops") ||
+			d.log.count("oops") == 0 {
 			t.Fatalf("request %d: %s", i, got)
 		}
 	}
@@ -93,7 +94,8 @@ func TestLargeClient(t *testing.T) {
 	c := d.visitor("x", "")
 	defer c.hangUp()
 	large := strings.Repeat("x", 1<<20)
-	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"experimental":{"x":%q}}}}`, large)
+	c.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"roots":{},"experimental":{"x":%q}}}}`,
+		large)
 	if got := <-c.Sent; !strings.Contains(got, `"code":-32602,`) || c.State() != nil {
 		t.Errorf("%.300s, a state of %d bytes", got, len(c.State()))
 	}
@@ -106,7 +108,8 @@ func TestLargeClient(t *testing.T) {
 	if got := <-c.Sent; !strings.Contains(got, `"result":{}`) {
 		t.Errorf("%.300s", got)
 	}
-	if got := d.ask(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"experimental":{"x":%q}}}}}`, large)); !strings.Contains(got, `"code":-32602,`) {
+	if got := d.ask(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"experimental":{"x":%q}}}}}`,
+		large)); !strings.Contains(got, `"code":-32602,`) {
 		t.Errorf("%.300s", got)
 	}
 }

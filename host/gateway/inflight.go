@@ -28,7 +28,8 @@ func (f *requestsInFlight) add(r *pendingRequest) *rpcError {
 	case f.refused:
 		return faultError(errStopping, r.modern())
 	case f.byID[string(r.id)] != nil:
-		return &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered", refused: true}
+		return &rpcError{code: mcp.CodeInvalidRequest, message: "a request with this id is being answered",
+			refused: true}
 	case len(f.byID) >= maxInFlight:
 		return faultError(
 			fault.New(

@@ -44,7 +44,8 @@ func (d *serverDescriptions) record(u *upstream.Upstream) {
 	if s.State != upstream.Ready {
 		return
 	}
-	i := serverDescription{u, mcp.Member(s.Capabilities, "extensions"), truncate.Bytes(s.Instructions, maxInstructions), s.Revision.Modern()}
+	i := serverDescription{u, mcp.Member(s.Capabilities, "extensions"), truncate.Bytes(s.Instructions, maxInstructions),
+		s.Revision.Modern()}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.inEffect(u.Name()) != u {
@@ -89,7 +90,8 @@ func initializeResult(u *use) (caps []byte, instructions string) {
 			said[name] = serverDescription{extensions: s.Extensions, instructions: s.Instructions, modern: s.Modern}
 		}
 	}
-	maps.DeleteFunc(said, func(_ string, i serverDescription) bool { return len(i.extensions) == 0 && i.instructions == "" })
+	maps.DeleteFunc(said,
+		func(_ string, i serverDescription) bool { return len(i.extensions) == 0 && i.instructions == "" })
 	if len(said) == 0 {
 		return []byte(capabilities), ""
 	}
@@ -119,7 +121,8 @@ func initializeResult(u *use) (caps []byte, instructions string) {
 		case s.Prefix == "":
 			fmt.Fprintf(&text, "# %s\n\n%s\n\n", s.Name, told)
 		default:
-			fmt.Fprintf(&text, "# %s (its tools and prompts are called %s__ and the name)\n\n%s\n\n", s.Name, s.Prefix, told)
+			fmt.Fprintf(&text, "# %s (its tools and prompts are called %s__ and the name)\n\n%s\n\n",
+				s.Name, s.Prefix, told)
 		}
 	}
 	caps = []byte(capabilities)

@@ -35,11 +35,15 @@ func TestToolCallsAreLimited(t *testing.T) {
 		want map[string][]string // by era
 	}{
 		"rate": {limit.ToolRule{Match: everyTool, Rate: 1, Burst: 1}, 0, map[string][]string{
-			"":     {`"code":-32099`, `"reason":"rate_limited"`, `"retry_after_ms":1000`, `"code":"limit.rate"`, `(try again in 1s)"`},
+			"": {`"code":-32099`, `"reason":"rate_limited"`, `"retry_after_ms":1000`, `"code":"limit.rate"`,
+				`(try again in 1s)"`},
 			modern: {`"code":-31010`, `"reason":"rate_limited"`, `"retry_after_ms":1000`},
 		}},
-		"concurrency": {limit.ToolRule{Match: everyTool, Concurrent: 1, Wait: 5 * time.Second}, 5 * time.Second, map[string][]string{
-			"":     {`"code":-32002`, `"max_in_flight":1`, `"queue_wait_ms_exceeded":5000`, `"code":"limit.concurrent"`},
+		"concurrency": {limit.ToolRule{
+			Match: everyTool, Concurrent: 1, Wait: 5 * time.Second,
+		}, 5 * time.Second, map[string][]string{
+			"": {`"code":-32002`, `"max_in_flight":1`, `"queue_wait_ms_exceeded":5000`,
+				`"code":"limit.concurrent"`},
 			modern: {`"code":-31011`, `"max_in_flight":1`, `"queue_wait_ms_exceeded":5000`},
 		}},
 	} {
@@ -78,7 +82,8 @@ func TestToolCallsAreLimited(t *testing.T) {
 						t.Errorf("the server got %d calls", n)
 					}
 					for range 20 {
-						alice.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{%s}}`, strings.TrimPrefix(era, ","))
+						alice.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{%s}}`,
+							strings.TrimPrefix(era, ","))
 						synctest.Wait()
 						if got := strings.Join(alice.drain(), "\n"); !strings.Contains(got, `"tools":`) {
 							t.Fatal(got)
@@ -140,7 +145,9 @@ func TestSuspendedCallKeepsItsPlace(t *testing.T) {
 			t.Fatal("the call was not suspended")
 		}
 		refused("while a call is suspended")
-		if got := d.ask(c, fmt.Sprintf(rooted, "s__t", fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, state))); !strings.Contains(got, `"heard":{"roots":[1]}`) {
+		if got := d.ask(c, fmt.Sprintf(rooted, "s__t",
+			fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, state))); !strings.Contains(got,
+			`"heard":{"roots":[1]}`) {
 			t.Fatal(got)
 		}
 		if state = stateOf(d.ask(c, begin)); state == "" {

@@ -52,8 +52,10 @@ func TestInFlight(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":502,"method":"tools/call","params":{"name":"a__t","_meta":{$M}}}`)
 		synctest.Wait()
 		got := c.drain()
-		if len(got) != 3 || !strings.Contains(got[0], `"code":-32001,`) || !strings.Contains(got[1], `"reason":"overloaded"`) || !strings.Contains(got[2], `"code":-31011,`) ||
-			!strings.Contains(got[0], "request limit reached: 500 requests") || !strings.Contains(got[0], `"gateway.overloaded"`) {
+		if len(got) != 3 || !strings.Contains(got[0], `"code":-32001,`) ||
+			!strings.Contains(got[1], `"reason":"overloaded"`) || !strings.Contains(got[2], `"code":-31011,`) ||
+			!strings.Contains(got[0], "request limit reached: 500 requests") ||
+			!strings.Contains(got[0], `"gateway.overloaded"`) {
 			t.Errorf("%v", got)
 		}
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{}}`)
@@ -118,7 +120,9 @@ func TestProgressCoalesced(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{"progressToken":"t"}}}`)
 		synctest.Wait()
 		report := func(i int) {
-			f.Link().Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":%d}}`, i))
+			f.Link().Say(fmt.Sprintf(
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":3,"progress":%d}}`, i,
+			))
 		}
 		for i := range 1000 {
 			report(i)
@@ -126,7 +130,9 @@ func TestProgressCoalesced(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		got := c.drain()
-		if last := got[len(got)-1]; len(got) > 51 || len(got) < 45 || last != `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":999}}` {
+		if last := got[len(got)-1]; len(got) > 51 || len(got) < 45 ||
+			last !=
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":999}}` {
 			t.Errorf("%d reports, the last %s", len(got), last)
 		}
 		for i := range 1000 {
@@ -136,7 +142,8 @@ func TestProgressCoalesced(t *testing.T) {
 		report(5000)
 		time.Sleep(time.Second)
 		got = c.drain()
-		if n := len(got); n > 3 || n < 2 || !strings.Contains(got[n-2], `"progress":1999`) || !strings.Contains(got[n-1], `"result"`) {
+		if n := len(got); n > 3 || n < 2 || !strings.Contains(got[n-2], `"progress":1999`) ||
+			!strings.Contains(got[n-1], `"result"`) {
 			t.Errorf("%v", got)
 		}
 	})
@@ -149,7 +156,8 @@ func TestPages(t *testing.T) {
 	for i := range 3000 {
 		items = append(items, fmt.Sprintf(`{"name":"t%d","description":"%s"}`, i, strings.Repeat("x", 3500)))
 	}
-	items = append(items, fmt.Sprintf(`{"name":"large","description":"%s"}`, strings.Repeat("x", 5<<20)), `{"name":"last"}`)
+	items = append(items, fmt.Sprintf(`{"name":"large","description":"%s"}`, strings.Repeat("x", 5<<20)),
+		`{"name":"last"}`)
 	f.Set("tools/list", items...)
 	f.describe = catalog.Verbatim // one description is longer than a page
 	f.rules.Deny = []policy.Pattern{{At: "f", Glob: "t7"}, {At: "f", Glob: "t2999"}}
@@ -178,7 +186,8 @@ func TestPages(t *testing.T) {
 		}
 		cursor = string(m.Result.Next)
 	}
-	if len(names) != 3000 || names[0] != "a__t0" || names[7] != "a__t8" || names[2998] != "a__large" || names[2999] != "a__last" || pages != 5 {
+	if len(names) != 3000 || names[0] != "a__t0" || names[7] != "a__t8" || names[2998] != "a__large" ||
+		names[2999] != "a__last" || pages != 5 {
 		t.Errorf("%d tools on %d pages", len(names), pages)
 	}
 	for _, bad := range []string{`"x"`, `"%%"`, `7`, `{}`, `"LTE"`, `"OTk5OTk"`, `""`} {
@@ -214,7 +223,8 @@ func TestSlowClient(t *testing.T) {
 		handled := make(chan int, 10_000)
 		go func() {
 			for i := range cap(handled) {
-				w.say("%s", []string{`not JSON`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"none"}`, `{"id":3}`}[i%4])
+				w.say("%s", []string{`not JSON`, `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+					`{"jsonrpc":"2.0","id":2,"method":"none"}`, `{"id":3}`}[i%4])
 				handled <- i
 			}
 		}()
@@ -223,7 +233,8 @@ func TestSlowClient(t *testing.T) {
 			t.Errorf("%d messages were taken from a client that does not read", n)
 		}
 		for range 10_000 {
-			f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"` + strings.Repeat("x", 100) + `"}}`)
+			f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"` +
+				strings.Repeat("x", 100) + `"}}`)
 		}
 		synctest.Wait()
 
@@ -304,13 +315,15 @@ func TestPanic(t *testing.T) {
 	d := newFixture(f)
 	defer d.end()
 	broken := policy.Rule{Tools: []string{"*"}, When: condition.New("oops", brokenExpression{})}
-	d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{broken}}))
+	d.setPolicy(policy.New(map[string]policy.Server{"a": {}},
+		policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{broken}}))
 	d.warm(t)
 	c := d.client()
 	defer c.hangUp()
 	c.greet(t, "{}")
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
-	if got := <-c.Sent; !strings.Contains(got, `"id":1,"error":{"code":-32603,`) || strings.Contains(got, "nil pointer") {
+	if got := <-c.Sent; !strings.Contains(got, `"id":1,"error":{"code":-32603,`) ||
+		strings.Contains(got, "nil pointer") {
 		t.Error(got)
 	}
 	c.say(`{"jsonrpc":"2.0","id":1,"method":"prompts/list"}`)

@@ -59,7 +59,8 @@ func (s *Session) resourceUpdated(from *upstream.Upstream, uri string, params []
 	who := s.Principal()
 	at, _ := s.gw.catalog.Snapshot().Listed(catalog.Location{Server: from.Name(), URI: uri})
 	uri = at.URI // clients subscribed to the resource as its server lists it
-	if !s.gw.generations.current().lists(&who, nil, policy.Item{Server: from.Name(), Kind: policy.Resource, Name: uri}, nil) {
+	if !s.gw.generations.current().lists(&who, nil,
+		policy.Item{Server: from.Name(), Kind: policy.Resource, Name: uri}, nil) {
 		return // a part of what the client subscribed to
 	}
 	if s.subs.ResourceUpdated(from, uri, params) {

@@ -28,7 +28,8 @@ func listenRequest(ctx context.Context, u *use) (response, error) {
 		return response{}, noTasks("taskIds")
 	}
 	methods, agreed := listChanges(asked)
-	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"), subscription.Canonical), uniqueTexts(mcp.Member(asked, "taskIds"), strings.Clone)
+	uris, tasks := uniqueTexts(mcp.Member(asked, "resourceSubscriptions"), subscription.Canonical),
+		uniqueTexts(mcp.Member(asked, "taskIds"), strings.Clone)
 	l, err := u.session.subs.Listen(u.id, u.out, methods, len(uris)+len(tasks))
 	if err != nil {
 		return response{}, tooManySubscriptions()
@@ -99,7 +100,8 @@ func listenTo(ctx context.Context, u *use, uri string) (sub subscription.Subscri
 	q := u.query(policy.Item{Server: at.Server, Kind: policy.Resource, Name: at.URI})
 	d := u.generation.Policy.Decide(&q)
 	if d.Approval() != nil {
-		return sub, fault.New(fault.ApprovalRequired, "resource %q needs an approval, so it cannot be part of a listen request", clip(uri))
+		return sub, fault.New(fault.ApprovalRequired,
+			"resource %q needs an approval, so it cannot be part of a listen request", clip(uri))
 	}
 	permit, err := d.Permit()
 	if err != nil {

@@ -144,8 +144,10 @@ func loginQuestion(f *fault.Error, page Page) []byte {
 // when to repeat the request.
 func loginRequired(f *fault.Error, page Page) error {
 	e := mcp.SetMember(elicitation(f, page), "elicitationId", mcp.AppendText(nil, page.ID))
-	data := mcp.SetMember(mcp.Member(mcp.FaultError(f, false), "data"), "elicitations", append(append([]byte("["), e...), ']'))
-	object := mcp.ErrorObject(mcp.CodeURLElicitation, f.Error()+" ("+cmp.Or(f.Hint, "log in")+", or visit the page)", nil)
+	data := mcp.SetMember(mcp.Member(mcp.FaultError(f, false), "data"), "elicitations",
+		append(append([]byte("["), e...), ']'))
+	object := mcp.ErrorObject(mcp.CodeURLElicitation,
+		f.Error()+" ("+cmp.Or(f.Hint, "log in")+", or visit the page)", nil)
 	return &rpcError{raw: mcp.SetMember(object, "data", data), cause: f}
 }
 

@@ -13,7 +13,8 @@ import (
 // another task or report progress to another client than the gateway has checked.
 
 // paramNames are the members of params that the gateway checks or sets.
-var paramNames = []string{"name", "arguments", "_meta", "uri", "ref", "argument", "taskId", "requestState", "inputResponses"}
+var paramNames = []string{"name", "arguments", "_meta", "uri", "ref", "argument", "taskId", "requestState",
+	"inputResponses"}
 
 // nestedNames are the same of the objects in params.
 var nestedNames = map[string][]string{
@@ -54,7 +55,8 @@ func caseVariant(name string, names []string) (known string, found bool) {
 
 func wrongCase(name, known string) *rpcError {
 	return &rpcError{
-		code: mcp.CodeInvalidParams, message: fmt.Sprintf("params have the member %q: it differs from %q only in case", clip(name), known),
-		data: map[string]string{"reason": "member_name"}, refused: true,
+		code:    mcp.CodeInvalidParams,
+		message: fmt.Sprintf("params have the member %q: it differs from %q only in case", clip(name), known),
+		data:    map[string]string{"reason": "member_name"}, refused: true,
 	}
 }

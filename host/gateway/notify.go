@@ -75,7 +75,8 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 func (p *serverPeer) recipients(method string, params []byte) []*Session {
 	all := p.audience()
 	if len(params) > subscription.MaxBroadcast && len(all) > 1 {
-		p.gw.serverLog.Log(hclog.Debug, p.server, "ignored a notification that is too large for many clients", "method", method, "bytes", len(params))
+		p.gw.serverLog.Log(hclog.Debug, p.server, "ignored a notification that is too large for many clients",
+			"method", method, "bytes", len(params))
 		return nil
 	}
 	return all
@@ -95,7 +96,8 @@ func (p *serverPeer) logMessage(params []byte) {
 		as = max(as, hclog.Info)
 	}
 	logger, _ := mcp.TextMember(params, "logger")
-	p.gw.serverLog.Log(as, p.server, "message of a server", "level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
+	p.gw.serverLog.Log(as, p.server, "message of a server",
+		"level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
 // forwardLog forwards a log message to the client, on the stream of the request that the

@@ -137,7 +137,8 @@ func (v *toolValidator) structuredText(known, result []byte) []byte {
 // not fit.
 func unfitResult(result []byte, problem string) []byte {
 	structured := mcp.Member(result, "structuredContent")
-	said := "The tool ran. Its result is shown as an error, because it does not fit the tool's output schema: " + problem + "."
+	said := "The tool ran. Its result is shown as an error, because it does not fit the tool's output schema: " +
+		problem + "."
 	content := append([]byte(`[{"type":"text","text":`), mcp.AppendText(nil, said)...)
 	content = append(content, '}')
 	shown := structured == nil || string(structured) == "null"
@@ -175,7 +176,8 @@ func (v *toolValidator) readableError(known, result []byte) []byte {
 
 // compareOutput warns about structured content that does not match the schema, and returns
 // what is wrong, or "".
-func (v *toolValidator) compareOutput(t *catalog.Tool, known []byte, warn func(string), result []byte) (problem string) {
+func (v *toolValidator) compareOutput(t *catalog.Tool, known []byte, warn func(string),
+	result []byte) (problem string) {
 	structured := mcp.Member(result, "structuredContent")
 	switch {
 	case structured == nil:

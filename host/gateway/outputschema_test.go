@@ -12,7 +12,9 @@ import (
 // of a result without structured content, is taken for the structured content.
 func TestStructuredText(t *testing.T) {
 	v := &toolValidator{schemas: schema.NewCache(10)}
-	known := []byte(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)
+	known := []byte(
+		`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`,
+	)
 	text := func(s string) string { return `{"content":[{"type":"text","text":"` + s + `"}]}` }
 	for _, c := range []struct{ result, want string }{
 		{text(`{\"n\":1}`), `{"n":1}`},

@@ -40,7 +40,8 @@ func checkParamHeaders(u *use) error {
 }
 
 func headerMismatch(name, what string) error {
-	return &rpcError{code: mcp.CodeHeaderMismatch, message: fmt.Sprintf("the header %s %s", name, what), data: map[string]string{"header": name}, refused: true}
+	return &rpcError{code: mcp.CodeHeaderMismatch, message: fmt.Sprintf("the header %s %s", name, what),
+		data: map[string]string{"header": name}, refused: true}
 }
 
 // maxDigits bounds the numbers that are compared as numbers.

@@ -42,7 +42,8 @@ func (c *testClient) listing(era string) (answer string, took time.Duration) {
 // TestFirstList: the first list of a client waits three seconds at most for servers
 // of which nothing is known, later ones less than a second.
 func TestFirstList(t *testing.T) {
-	const both, quickOnly = `"quick__t","inputSchema":{"type":"object"}},{"name":"slow__t"`, `[{"name":"quick__t","inputSchema":{"type":"object"}}]`
+	const both, quickOnly = `"quick__t","inputSchema":{"type":"object"}},{"name":"slow__t"`,
+		`[{"name":"quick__t","inputSchema":{"type":"object"}}]`
 	for _, era := range []string{"legacy", "modern"} {
 		for _, c := range []struct {
 			name          string
@@ -65,7 +66,8 @@ func TestFirstList(t *testing.T) {
 						if !strings.Contains(got, want) || took < c.waits[i] || took > c.waits[i]+time.Second {
 							t.Errorf("list %d after %s: %s", i+1, took, got)
 						}
-						if partial := want == quickOnly; era == "modern" && partial != strings.Contains(got, `"ttlMs":0`) {
+						if partial := want == quickOnly; era == "modern" &&
+							partial != strings.Contains(got, `"ttlMs":0`) {
 							t.Errorf("list %d: %s", i+1, got)
 						}
 					}
@@ -202,8 +204,10 @@ func TestListKeepsItsGeneration(t *testing.T) {
 		defer c.hangUp()
 		c.greet(t, "{}")
 		denied := policy.Server{Deny: []policy.Pattern{{At: "f:1:1", Glob: "*"}}}
-		time.AfterFunc(time.Second, func() { d.setPolicy(policy.New(map[string]policy.Server{"quick": denied, "slow": {}}, policy.Rules{})) })
-		for _, want := range []string{`"quick__t","inputSchema":{"type":"object"}},{"name":"slow__t"`, `[{"name":"slow__t"`} {
+		time.AfterFunc(time.Second,
+			func() { d.setPolicy(policy.New(map[string]policy.Server{"quick": denied, "slow": {}}, policy.Rules{})) })
+		for _, want := range []string{`"quick__t","inputSchema":{"type":"object"}},{"name":"slow__t"`,
+			`[{"name":"slow__t"`} {
 			if got, _ := c.listing("legacy"); !strings.Contains(got, want) {
 				t.Errorf("the list is %s, not %s", got, want)
 			}

@@ -75,7 +75,8 @@ func TestDeniedHeldToolLooksUnknown(t *testing.T) {
 			}
 			var want string
 			for _, name := range []string{"a__absent", "a__held_1", "a__held_name", "a__held_view"} {
-				c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}%s}}`, name, meta)
+				c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{}%s}}`,
+					name, meta)
 				answer := strings.ReplaceAll(<-c.Sent, name, "NAME")
 				if want == "" {
 					want = answer

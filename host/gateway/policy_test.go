@@ -28,7 +28,8 @@ func onlyAlice(explain bool, when *condition.Condition) *policy.Policy {
 // argumentIs is the condition that an argument is a text.
 func argumentIs(name, text string) *condition.Condition {
 	return condition.New("args."+name+" == "+text, &condition.Binary{
-		Op: "==", Left: &condition.Reference{Root: "args", Path: []condition.Step{{Name: name}}}, Right: &condition.Constant{Value: condition.Text(text)},
+		Op: "==", Left: &condition.Reference{Root: "args", Path: []condition.Step{{Name: name}}},
+		Right: &condition.Constant{Value: condition.Text(text)},
 	})
 }
 
@@ -36,10 +37,11 @@ func argumentIs(name, text string) *condition.Condition {
 // get, complete nor subscribe to, in both eras. For it the item does not exist.
 func TestPolicyByPrincipal(t *testing.T) {
 	uses := map[string]struct{ method, params string }{
-		"call":      {"tools/call", `"name":"a__x"`},
-		"get":       {"prompts/get", `"name":"a__x"`},
-		"read":      {"resources/read", `"uri":"r:1"`},
-		"complete":  {"completion/complete", `"ref":{"type":"ref/prompt","name":"a__x"},"argument":{"name":"n","value":""}`},
+		"call": {"tools/call", `"name":"a__x"`},
+		"get":  {"prompts/get", `"name":"a__x"`},
+		"read": {"resources/read", `"uri":"r:1"`},
+		"complete": {"completion/complete",
+			`"ref":{"type":"ref/prompt","name":"a__x"},"argument":{"name":"n","value":""}`},
 		"subscribe": {"resources/subscribe", `"uri":"r:1"`},
 	}
 	lists := map[string]string{"tools/list": `"a__x"`, "prompts/list": `"a__x"`, "resources/list": `"r:1"`}
@@ -126,7 +128,8 @@ func TestPolicyOfSpellings(t *testing.T) {
 			if c.deny != "" {
 				rules = append(rules, policy.Rule{Effect: policy.Denies, Resources: []string{c.deny}, At: "f:2:1"})
 			}
-			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Denies, Members: []policy.Membership{{Holder: alice}}, Rules: rules}))
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Denies,
+				Members: []policy.Membership{{Holder: alice}}, Rules: rules}))
 			who := d.visitor("alice", "one")
 			defer who.hangUp()
 			who.greet(t, "{}")
@@ -134,8 +137,10 @@ func TestPolicyOfSpellings(t *testing.T) {
 				for _, method := range []string{"resources/read", "resources/subscribe"} {
 					before := f.Count(method)
 					got := who.asks(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"uri":%q}}`, method, uri)
-					if strings.Contains(got, `"result"`) != c.may || !c.may && (f.Count(method) != before || !strings.Contains(got, "unknown_name")) {
-						t.Errorf("%s of %s, listed as %s, with allow %s and deny %s: %s", method, uri, c.listed, c.allow, c.deny, got)
+					if strings.Contains(got, `"result"`) != c.may ||
+						!c.may && (f.Count(method) != before || !strings.Contains(got, "unknown_name")) {
+						t.Errorf("%s of %s, listed as %s, with allow %s and deny %s: %s",
+							method, uri, c.listed, c.allow, c.deny, got)
 					}
 				}
 			}
@@ -176,21 +181,25 @@ func TestPolicyAboutArguments(t *testing.T) {
 			defer c.hangUp()
 			c.greet(t, "{}")
 		}
-		if got := alice.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got, `"inputSchema":{"type":"object","properties":{"repo":{"const":"acme"}},"required":["repo"]}`) {
+		if got := alice.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); !strings.Contains(got,
+			`"inputSchema":{"type":"object","properties":{"repo":{"const":"acme"}},"required":["repo"]}`) {
 			t.Error(got)
 		}
 		call := func(c *testClient, arguments string) string {
 			return c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x"%s}}`, arguments)
 		}
-		for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"repo":"other"}`, `,"arguments":{"repo":"acme","Repo":"other"}`, `,"arguments":{"repo":["acme"]}`} {
-			if got := call(alice, arguments); !strings.Contains(got, `"code":"policy.refused"`) || !strings.Contains(got, `"code":-32001`) {
+		for _, arguments := range []string{``, `,"arguments":{}`, `,"arguments":{"repo":"other"}`,
+			`,"arguments":{"repo":"acme","Repo":"other"}`, `,"arguments":{"repo":["acme"]}`} {
+			if got := call(alice, arguments); !strings.Contains(got, `"code":"policy.refused"`) ||
+				!strings.Contains(got, `"code":-32001`) {
 				t.Errorf("%s: %s", arguments, got)
 			}
 			if got := call(bob, arguments); !strings.Contains(got, "unknown_name") {
 				t.Errorf("%s as bob: %s", arguments, got)
 			}
 		}
-		if got := call(alice, `,"arguments":{"repo":"acme"}`); !strings.Contains(got, `"result"`) || f.Count("tools/call") != 1 {
+		if got := call(alice, `,"arguments":{"repo":"acme"}`); !strings.Contains(got, `"result"`) ||
+			f.Count("tools/call") != 1 {
 			t.Error(got)
 		}
 	})
@@ -227,18 +236,24 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 			defer c.hangUp()
 			c.greet(t, "{}")
 		}
-		if got := legacy.asks(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"r:1"}}`); !strings.Contains(got, `"result"`) {
+		if got := legacy.asks(
+			`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"r:1"}}`,
+		); !strings.Contains(got, `"result"`) {
 			t.Fatal(got)
 		}
-		if got := modern.asks(`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["r:1"]},"_meta":{$M}}}`); !strings.Contains(got, "acknowledged") {
+		if got := modern.asks(
+			`{"jsonrpc":"2.0","id":"l","method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["r:1"]},"_meta":{$M}}}`,
+		); !strings.Contains(got, "acknowledged") {
 			t.Fatal(got)
 		}
-		d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
-			{Effect: policy.Denies, Resources: []string{"r:1"}, At: "f:1:1"},
-		}}))
+		d.setPolicy(policy.New(map[string]policy.Server{"a": {}},
+			policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
+				{Effect: policy.Denies, Resources: []string{"r:1"}, At: "f:1:1"},
+			}}))
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") || strings.Contains(got, "notifications/tools/list_changed") {
+		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") ||
+			strings.Contains(got, "notifications/tools/list_changed") {
 			t.Errorf("the client was told: %s", got)
 		}
 		if got := strings.Join(modern.drain(), "\n"); !strings.Contains(got, `"id":"l","result"`) {
@@ -273,13 +288,18 @@ func TestManagedPolicy(t *testing.T) {
 		c := d.visitor("alice", "one")
 		defer c.hangUp()
 		c.greet(t, "{}")
-		if got := c.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); strings.Contains(got, "y.z") || !strings.Contains(got, "a__x") {
+		if got := c.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); strings.Contains(got, "y.z") ||
+			!strings.Contains(got, "a__x") {
 			t.Error(got)
 		}
-		if got := c.asks(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"secret"}}}`); !strings.Contains(got, "policy.refused") {
+		if got := c.asks(
+			`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"secret"}}}`,
+		); !strings.Contains(got, "policy.refused") {
 			t.Error(got)
 		}
-		if got := c.asks(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"open"}}}`); !strings.Contains(got, `"result"`) {
+		if got := c.asks(
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__x","arguments":{"repo":"open"}}}`,
+		); !strings.Contains(got, `"result"`) {
 			t.Error(got)
 		}
 		x := d.Explain(localQuery("y.z"), nil, nil)
@@ -298,7 +318,8 @@ func TestPolicyByRequest(t *testing.T) {
 		d.warm(t)
 		d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
 			Given: true, Default: policy.Denies, Roles: []string{"dev"},
-			Rules: []policy.Rule{{Effect: policy.Allows, Holder: policy.Holder{Kind: "role", Name: "dev"}, At: "f:1:1"}},
+			Rules: []policy.Rule{{Effect: policy.Allows,
+				Holder: policy.Holder{Kind: "role", Name: "dev"}, At: "f:1:1"}},
 		}))
 		c := d.visitor("alice", "one")
 		defer c.hangUp()
@@ -360,7 +381,8 @@ func TestDeniedServerIsSilent(t *testing.T) {
 			time.Sleep(time.Second)
 			got := strings.Join(c.drain(), "\n")
 			mine := subject == "alice"
-			if strings.Contains(subscribed, `"result"`) != mine || strings.Contains(got, "secret of a") != mine || strings.Contains(got, `"uri":"r:1"`) != mine || strings.Contains(got, "private") {
+			if strings.Contains(subscribed, `"result"`) != mine || strings.Contains(got, "secret of a") != mine ||
+				strings.Contains(got, `"uri":"r:1"`) != mine || strings.Contains(got, "private") {
 				t.Errorf("%s got %s, then %s", subject, subscribed, got)
 			}
 		})

@@ -34,7 +34,8 @@ func (g *Gateway) policyChanged(before, now *Generation) {
 		for _, one := range []struct {
 			differs bool
 			kind    upstream.ListKind
-		}{{differs.tools, upstream.Tools}, {differs.resources, upstream.Resources}, {differs.prompts, upstream.Prompts}} {
+		}{{differs.tools, upstream.Tools}, {differs.resources, upstream.Resources}, {differs.prompts,
+			upstream.Prompts}} {
 			if one.differs {
 				s.listChanged(one.kind.Changed)
 			}
@@ -57,7 +58,8 @@ func (n *Generation) toolsSeen(who *authn.Principal, all *catalog.Snapshot) uint
 		}
 		fmt.Fprintf(&h, "%q %q", t.Server, t.Name)
 		if d.Verdict == policy.Depends {
-			q := policy.Query{Principal: who, Item: item, Access: t.Class.Kind, Unconfigured: t.Unconfigured, Args: t.Fixed()}
+			q := policy.Query{Principal: who, Item: item, Access: t.Class.Kind, Unconfigured: t.Unconfigured,
+				Args: t.Fixed()}
 			constraints, _ := n.Policy.Narrow(&q)
 			fmt.Fprint(&h, constraints)
 		}

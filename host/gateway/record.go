@@ -179,12 +179,15 @@ const smallResult = 4 << 10
 var outcomes = map[fault.Code]audit.Outcome{
 	fault.Denied: audit.Denied, fault.Refused: audit.Denied,
 	fault.ApprovalRequired: audit.ApprovalRequired, fault.ApprovalDenied: audit.ApprovalDenied,
-	fault.NameUnknown: audit.Invalid, fault.CallArguments: audit.Invalid, fault.CallInput: audit.Invalid, fault.Usage: audit.Invalid,
+	fault.NameUnknown: audit.Invalid, fault.CallArguments: audit.Invalid,
+	fault.CallInput: audit.Invalid, fault.Usage: audit.Invalid,
 	fault.CallCanceled: audit.Cancelled, fault.Interrupted: audit.Cancelled, fault.UpstreamStopped: audit.Cancelled,
-	fault.CallTimeout: audit.Timeout, fault.UpstreamStartTimeout: audit.Timeout, fault.PluginStartTimeout: audit.Timeout,
-	fault.LimitRate: audit.RateLimited, fault.UpstreamLimited: audit.RateLimited,
-	fault.LimitConcurrent: audit.Overloaded, fault.GatewayOverloaded: audit.Overloaded, fault.UpstreamOverloaded: audit.Overloaded,
-	fault.UpstreamLogin: audit.LoginRequired, fault.UpstreamAuth: audit.LoginRequired,
+	fault.CallTimeout: audit.Timeout, fault.UpstreamStartTimeout: audit.Timeout,
+	fault.PluginStartTimeout: audit.Timeout,
+	fault.LimitRate:          audit.RateLimited, fault.UpstreamLimited: audit.RateLimited,
+	fault.LimitConcurrent: audit.Overloaded, fault.GatewayOverloaded: audit.Overloaded,
+	fault.UpstreamOverloaded: audit.Overloaded,
+	fault.UpstreamLogin:      audit.LoginRequired, fault.UpstreamAuth: audit.LoginRequired,
 	fault.AuditUnavailable: audit.Unrecorded,
 }
 

@@ -29,7 +29,8 @@ func (d *fixture) recordIn(kept *recorded) {
 func answering(revision string) *fake {
 	f := simple("a")
 	f.Revision, f.call = revision, 10*time.Second
-	f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","properties":{"say":{"type":"string"}}}}`, `{"name":"delete_it"}`)
+	f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","properties":{"say":{"type":"string"}}}}`,
+		`{"name":"delete_it"}`)
 	f.Answer = func(_ *conversation.Link, m conversation.Message) string {
 		if m.Method != "tools/call" {
 			return ""
@@ -38,7 +39,8 @@ func answering(revision string) *fake {
 		case strings.Contains(m.Text, `"fail"`):
 			return conversation.Result(m, `{"resultType":"complete","content":[],"isError":true}`)
 		case strings.Contains(m.Text, `"error"`):
-			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"the disk is on fire"}}`, m.ID)
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":"the disk is on fire"}}`,
+				m.ID)
 		case strings.Contains(m.Text, `"wait"`):
 			return conversation.Later
 		}
@@ -49,11 +51,14 @@ func answering(revision string) *fake {
 
 // TestEveryOutcomeIsRecordedOnce makes a request with each outcome, in both eras.
 func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
-	rules := policy.Rules{Given: true, Default: policy.Allows, Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: "carol"}}}, Rules: []policy.Rule{
-		{Effect: policy.Denies, Tools: []string{"delete_*"}, At: "f.hcl:3:4"},
-		{Effect: policy.Confirms, Tools: []string{"t"}, When: argumentIs("say", "confirm"), Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, At: "f.hcl:5:4"},
-		{Effect: policy.Denies, Tools: []string{"t"}, When: condition.New("oops", brokenExpression{}), Holder: policy.Holder{Kind: "subject", Name: "carol"}, At: "f.hcl:9:4"},
-	}}
+	rules := policy.Rules{Given: true, Default: policy.Allows,
+		Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: "carol"}}}, Rules: []policy.Rule{
+			{Effect: policy.Denies, Tools: []string{"delete_*"}, At: "f.hcl:3:4"},
+			{Effect: policy.Confirms, Tools: []string{"t"}, When: argumentIs("say", "confirm"),
+				Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, At: "f.hcl:5:4"},
+			{Effect: policy.Denies, Tools: []string{"t"}, When: condition.New("oops", brokenExpression{}),
+				Holder: policy.Holder{Kind: "subject", Name: "carol"}, At: "f.hcl:9:4"},
+		}}
 	for name, c := range map[string]struct {
 		tool, say, subject string
 		limiter            limit.Limiter
@@ -71,10 +76,15 @@ func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
 		"arguments":    {tool: "a__t", say: "", outcome: audit.Invalid, code: fault.CallArguments},
 		"timeout":      {tool: "a__t", say: "wait", outcome: audit.Timeout, code: fault.CallTimeout},
 		"cancelled":    {tool: "a__t", say: "wait", cancel: true, outcome: audit.Cancelled, code: fault.CallCanceled},
-		"rate limited": {tool: "a__t", say: "ok", limiter: limits(limit.ToolRule{Match: everyTool, Rate: 0.001, Burst: 1}), outcome: audit.RateLimited, code: fault.LimitRate},
-		"overloaded":   {tool: "a__t", say: "ok", limiter: busyLimiter{}, outcome: audit.Overloaded, code: fault.LimitConcurrent},
-		"panicked":     {tool: "a__t", say: "x", subject: "carol", outcome: audit.Panicked, code: fault.Internal},
-		"unrecorded":   {tool: "a__t", say: "ok", refuse: fault.New(fault.AuditUnavailable, "full"), outcome: audit.Unrecorded, code: fault.AuditUnavailable},
+		"rate limited": {
+			tool: "a__t", say: "ok", limiter: limits(limit.ToolRule{Match: everyTool, Rate: 0.001, Burst: 1}),
+			outcome: audit.RateLimited, code: fault.LimitRate,
+		},
+		"overloaded": {tool: "a__t", say: "ok", limiter: busyLimiter{}, outcome: audit.Overloaded,
+			code: fault.LimitConcurrent},
+		"panicked": {tool: "a__t", say: "x", subject: "carol", outcome: audit.Panicked, code: fault.Internal},
+		"unrecorded": {tool: "a__t", say: "ok", refuse: fault.New(fault.AuditUnavailable, "full"),
+			outcome: audit.Unrecorded, code: fault.AuditUnavailable},
 	} {
 		for era, meta := range map[string]string{"legacy": "", "modern": `,"_meta":{$M}`} {
 			t.Run(name+" "+era, func(t *testing.T) {
@@ -94,7 +104,10 @@ func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
 					if c.say == "" {
 						arguments = `{"say":7}`
 					}
-					call := fmt.Sprintf(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, c.tool, arguments, meta)
+					call := fmt.Sprintf(
+						`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, c.tool,
+						arguments, meta,
+					)
 					if c.outcome == audit.RateLimited {
 						client.asks("%s", strings.Replace(call, `"id":7`, `"id":6`, 1))
 						calls = f.Count("tools/call")
@@ -113,16 +126,20 @@ func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
 						t.Fatalf("%d events: %+v", len(all), all)
 					}
 					e := all[0]
-					if e.Outcome != c.outcome || e.Code != string(c.code) || e.Subject == "" || e.Tenant != "one" || e.Method != "tools/call" || e.Transport != "http" || e.RequestID == "" || e.ArgumentsSize != len(arguments) {
+					if e.Outcome != c.outcome || e.Code != string(c.code) || e.Subject == "" || e.Tenant != "one" ||
+						e.Method != "tools/call" || e.Transport != "http" || e.RequestID == "" ||
+						e.ArgumentsSize != len(arguments) {
 						t.Errorf("%+v, want %s %s", e, c.outcome, c.code)
 					}
 					if told := e.RetryAfterMS > 0; told != (c.outcome == audit.RateLimited) {
 						t.Errorf("the event has a wait of %d ms", e.RetryAfterMS)
 					}
-					if sent := f.Count("tools/call") > calls; sent && (c.outcome == audit.Denied || c.outcome == audit.Unrecorded) {
+					if sent := f.Count("tools/call") > calls; sent &&
+						(c.outcome == audit.Denied || c.outcome == audit.Unrecorded) {
 						t.Error("the server got the call")
 					}
-					if c.outcome == audit.Denied && (e.Decision != "denied" || !strings.Contains(e.Rule, "f.hcl:3:4") || e.Item != "delete_it" || e.Access != "write") {
+					if c.outcome == audit.Denied && (e.Decision != "denied" || !strings.Contains(e.Rule, "f.hcl:3:4") ||
+						e.Item != "delete_it" || e.Access != "write") {
 						t.Errorf("%+v", e)
 					}
 				})
@@ -150,7 +167,8 @@ func TestCallThatAsksIsOneEvent(t *testing.T) {
 			d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(answered, state)))
 		}, audit.OK, 2},
 		"asked again": {func(d *fixture, of *testClient, state string) {
-			state = stateOf(d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{},"requestState":%q,`, state))))
+			state = stateOf(d.ask(of,
+				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{},"requestState":%q,`, state))))
 			d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(answered, state)))
 		}, audit.OK, 3},
 		"given up": {func(*fixture, *testClient, string) { time.Sleep(time.Hour) }, audit.Timeout, 1},
@@ -174,7 +192,9 @@ func TestCallThatAsksIsOneEvent(t *testing.T) {
 				c.then(d, alice, state)
 				synctest.Wait()
 				all := kept.take()
-				if len(all) != 1 || all[0].Outcome != c.outcome || all[0].Rounds != c.rounds || all[0].Decision != "allowed" || all[0].Item != "t" || all[0].Time.After(begun) || all[0].DurationMS < 1000 {
+				if len(all) != 1 || all[0].Outcome != c.outcome || all[0].Rounds != c.rounds ||
+					all[0].Decision != "allowed" || all[0].Item != "t" || all[0].Time.After(begun) ||
+					all[0].DurationMS < 1000 {
 					t.Errorf("%+v, want %s after %d rounds", all, c.outcome, c.rounds)
 				}
 			})
@@ -202,19 +222,22 @@ func TestStateOfServerJoinsRequests(t *testing.T) {
 			t.Errorf("%+v", all)
 		}
 		d.ask(alice, payment(1000, states[alice], ""))
-		if all := kept.take(); len(all) != 1 || all[0].Subject != "alice" || all[0].Rounds != 2 || all[0].Outcome != audit.OK {
+		if all := kept.take(); len(all) != 1 || all[0].Subject != "alice" || all[0].Rounds != 2 ||
+			all[0].Outcome != audit.OK {
 			t.Errorf("%+v", all)
 		}
 		for what, c := range map[string]struct {
 			text, want string
 		}{
-			"repeated":         {payment(1000, states[alice], ""), "requestState: the token was used already"},
-			"another's":        {payment(1000, states[bob], ""), "requestState: the token was altered, was made elsewhere, or is about something else"},
+			"repeated": {payment(1000, states[alice], ""), "requestState: the token was used already"},
+			"another's": {payment(1000, states[bob], ""),
+				"requestState: the token was altered, was made elsewhere, or is about something else"},
 			"altered":          {payment(1000, flipped(states[alice]), ""), "requestState: the token was altered"},
 			"made by a server": {payment(1000, "paid", ""), "requestState: the token was altered"},
 		} {
 			d.ask(alice, c.text)
-			if all := kept.take(); len(all) != 1 || all[0].Rounds != 0 || all[0].Outcome != audit.Invalid || !strings.Contains(all[0].Message, c.want) {
+			if all := kept.take(); len(all) != 1 || all[0].Rounds != 0 || all[0].Outcome != audit.Invalid ||
+				!strings.Contains(all[0].Message, c.want) {
 				t.Errorf("%s: %+v", what, all)
 			}
 		}
@@ -258,8 +281,10 @@ func TestErrorsHaveOutcomes(t *testing.T) {
 		want audit.Outcome
 	}{
 		{errors.New("x"), audit.Failed}, {sendqueue.ErrClosed, audit.Failed},
-		{fault.New(fault.UpstreamLogin, "x"), audit.LoginRequired}, {fault.In("a", fault.New(fault.GatewayOverloaded, "x")), audit.Overloaded},
-		{&rpcError{code: -32602, message: "x"}, audit.Invalid}, {faultError(fault.New(fault.CallTimeout, "x"), true), audit.Timeout},
+		{fault.New(fault.UpstreamLogin, "x"), audit.LoginRequired},
+		{fault.In("a", fault.New(fault.GatewayOverloaded, "x")), audit.Overloaded},
+		{&rpcError{code: -32602, message: "x"}, audit.Invalid},
+		{faultError(fault.New(fault.CallTimeout, "x"), true), audit.Timeout},
 	} {
 		if got, _, _ := outcomeOf(u, c.err); got != c.want {
 			t.Errorf("%v: %s, want %s", c.err, got, c.want)

@@ -153,7 +153,9 @@ func convertError(c *call, reply *upstream.Reply) (result []byte, err error) {
 	message, _ := mcp.TextMember(rpcErr, "message")
 	if mcp.Member(c.client.capabilities(), "elicitation", "url") == nil {
 		return nil, &rpcError{code: mcp.CodeMissingCapability, message: message,
-			data: map[string]any{"requiredCapabilities": map[string]any{"elicitation": map[string]any{"url": struct{}{}}}}}
+			data: map[string]any{
+				"requiredCapabilities": map[string]any{"elicitation": map[string]any{"url": struct{}{}}},
+			}}
 	}
 	if result = era.URLElicitation(rpcErr); result == nil {
 		return nil, &rpcError{

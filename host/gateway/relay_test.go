@@ -21,8 +21,10 @@ func TestModernMembers(t *testing.T) {
 		{mcp.MethodCallTool, `{"result\u0054ype":"input_required","a":1}`, `{"result\u0054ype":"complete","a":1}`},
 		{mcp.MethodCallTool, `{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"resultType":"x"}`,
 			`{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"g":1,"h":1,"i":1,"j":1,"k":1,"l":1,"m":1,"n":1,"o":1,"p":1,"resultType":"complete"}`},
-		{mcp.MethodReadResource, `{"contents":[]}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]}`},
-		{mcp.MethodReadResource, `{"cacheScope":"public"}`, `{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
+		{mcp.MethodReadResource, `{"contents":[]}`,
+			`{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[]}`},
+		{mcp.MethodReadResource, `{"cacheScope":"public"}`,
+			`{"resultType":"complete","ttlMs":0,"cacheScope":"private"}`},
 	} {
 		answer, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"result":` + c.result + `}`))
 		if err != nil {
@@ -30,7 +32,8 @@ func TestModernMembers(t *testing.T) {
 		}
 		leading, value := era.ToModern(c.method, answer.Result, answer.Names)
 		m := resultAnswer(mcp.ID("1"), leading, value).Message
-		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+c.want+`}` {
+		if got := string(m.Head) + string(m.Body) + string(m.Tail); got != `{"jsonrpc":"2.0","id":1,"result":`+
+			c.want+`}` {
 			t.Errorf("%s: %s\nwant %s", c.result, got, c.want)
 		}
 	}

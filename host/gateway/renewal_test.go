@@ -48,7 +48,8 @@ func TestUnsubscribeWhileSubscriptionIsRenewed(t *testing.T) {
 				}
 				a.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:0"}}`)
 				synctest.Wait()
-				if got := c.drain(); slices.ContainsFunc(got, func(m string) bool { return strings.Contains(m, mcp.NoteResUpdated) }) {
+				if got := c.drain(); slices.ContainsFunc(got,
+					func(m string) bool { return strings.Contains(m, mcp.NoteResUpdated) }) {
 					t.Errorf("%q", got)
 				}
 			})

@@ -87,5 +87,6 @@ func setClient(r *request, s *Session, of era.Era, header tracing.Context) *rpcE
 const maxCaps = 64 << 10
 
 func tooCapable() *rpcError {
-	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("the capabilities have more than %d bytes", maxCaps)}
+	return &rpcError{code: mcp.CodeInvalidParams,
+		message: fmt.Sprintf("the capabilities have more than %d bytes", maxCaps)}
 }

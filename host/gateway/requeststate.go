@@ -83,7 +83,8 @@ func (p *pipeline) carry(ctx context.Context, u *use) error {
 	case errors.Is(err, seal.ErrUsed):
 		return refusedState(err)
 	case err != nil:
-		return fault.Because(fault.GatewayOverloaded, err, "the requestState cannot be checked, and nothing was sent").WithHint("try again later")
+		return fault.Because(fault.GatewayOverloaded, err, "the requestState cannot be checked, and nothing was sent").
+			WithHint("try again later")
 	}
 	u.carried = &carriedState{Note: note, approved: approval.Key(note.Data[:len(approval.Key{})])}
 	takeCarried(u, note.Data[len(approval.Key{}):])
@@ -144,7 +145,8 @@ func unusedState(u *use) {
 // the state of another client must look like none.
 func refusedState(why error) error {
 	return &rpcError{
-		code: mcp.CodeInvalidParams, data: map[string]string{"reason": "request_state"}, cause: fmt.Errorf("requestState: %w", why),
+		code: mcp.CodeInvalidParams,
+		data: map[string]string{"reason": "request_state"}, cause: fmt.Errorf("requestState: %w", why),
 		message: "the requestState is not valid: it was used already, is too old, or belongs to another request",
 	}
 }

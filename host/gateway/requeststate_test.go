@@ -25,7 +25,8 @@ import (
 func trusting(name string) *fake {
 	f := newFake(name, "2026-07-28")
 	f.Capabilities = `{"tools":{}}`
-	f.Set("tools/list", `{"name":"pay","inputSchema":{"type":"object"}}`, `{"name":"refund","inputSchema":{"type":"object"}}`)
+	f.Set("tools/list", `{"name":"pay","inputSchema":{"type":"object"}}`,
+		`{"name":"refund","inputSchema":{"type":"object"}}`)
 	f.Answer = func(_ *conversation.Link, m conversation.Message) string {
 		if m.Method != mcp.MethodCallTool {
 			return ""
@@ -33,9 +34,13 @@ func trusting(name string) *fake {
 		state, ok := mcp.TextMember([]byte(m.Text), "params", "requestState")
 		if !ok {
 			arguments := mcp.Member([]byte(m.Text), "params", "arguments")
-			return conversation.Result(m, fmt.Sprintf(`{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"requestState":%s}`, mcp.AppendText(nil, string(arguments))))
+			return conversation.Result(m, fmt.Sprintf(
+				`{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}},"requestState":%s}`,
+				mcp.AppendText(nil, string(arguments)),
+			))
 		}
-		return conversation.Result(m, fmt.Sprintf(`{"resultType":"complete","content":[],"paid":%s}`, mcp.AppendText(nil, state)))
+		return conversation.Result(m,
+			fmt.Sprintf(`{"resultType":"complete","content":[],"paid":%s}`, mcp.AppendText(nil, state)))
 	}
 	return f
 }
@@ -45,7 +50,8 @@ func payment(amount int, state, more string) string {
 	if state != "" {
 		more += fmt.Sprintf(`"requestState":%s,"inputResponses":{"k":{"roots":[]}},`, mcp.AppendText(nil, state))
 	}
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__pay","arguments":{"amount":%d},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{}}}}}}`, amount, more)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__pay","arguments":{"amount":%d},%s"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{"form":{}}}}}}`,
+		amount, more)
 }
 
 // refused reports whether an answer is that for a state which is not valid.
@@ -77,11 +83,12 @@ func TestStatesAreBound(t *testing.T) {
 				}
 				rename := strings.NewReplacer("a__pay", "a__refund").Replace
 				for what, got := range map[string]string{
-					"other arguments":       d.ask(alice, payment(1, state, "")),
-					"another subject":       d.ask(bob, payment(1000, state, "")),
-					"another tenant":        d.ask(namesake, payment(1000, state, "")),
-					"another tool":          d.ask(alice, rename(payment(1000, state, ""))),
-					"no arguments":          d.ask(alice, strings.Replace(payment(1000, state, ""), `"arguments":{"amount":1000},`, "", 1)),
+					"other arguments": d.ask(alice, payment(1, state, "")),
+					"another subject": d.ask(bob, payment(1000, state, "")),
+					"another tenant":  d.ask(namesake, payment(1000, state, "")),
+					"another tool":    d.ask(alice, rename(payment(1000, state, ""))),
+					"no arguments": d.ask(alice,
+						strings.Replace(payment(1000, state, ""), `"arguments":{"amount":1000},`, "", 1)),
 					"a further member":      d.ask(alice, payment(1000, state, `"more":1,`)),
 					"the server's state":    d.ask(alice, payment(1000, `{"amount":1000}`, "")),
 					"an altered state":      d.ask(alice, payment(1000, flipped(state), "")),
@@ -118,7 +125,8 @@ func greeted(t *testing.T, d *fixture, subject string) *testClient {
 }
 
 func legacyPayment(amount int, state string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__pay","arguments":{"amount":%d},"requestState":%s}}`, amount, mcp.AppendText(nil, state))
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__pay","arguments":{"amount":%d},"requestState":%s}}`,
+		amount, mcp.AppendText(nil, state))
 }
 
 // confirming is a fixture whose policy wants large payments to be approved.
@@ -126,7 +134,8 @@ func confirming(t *testing.T, f *fake, terms policy.Approval) *approvalFixture {
 	t.Helper()
 	a := newApprovalFixtureOf(t, f, terms)
 	a.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
-		Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"pay"}, Approval: terms, At: "f:1:1"}},
+		Given: true, Default: policy.Allows,
+		Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"pay"}, Approval: terms, At: "f:1:1"}},
 	}))
 	return a
 }
@@ -135,7 +144,8 @@ func confirming(t *testing.T, f *fake, terms policy.Approval) *approvalFixture {
 func (a *approvalFixture) approveAll() (n int) {
 	for _, p := range a.store.All() {
 		if p.State == approval.Waiting {
-			_, _ = a.store.Answer(p.ID, approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil)
+			_, _ = a.store.Answer(p.ID,
+				approval.Answer{Person: approval.Person{Name: "carol", Operator: true}, Approve: true}, nil)
 			n++
 		}
 	}
@@ -154,9 +164,11 @@ func TestOneApprovalIsOneExecution(t *testing.T) {
 					case m.Method != mcp.MethodCallTool:
 						return ""
 					case strings.Contains(m.Text, "inputResponses"):
-						return conversation.Result(m, `{"resultType":"complete","content":[],"paid":"{\"amount\":1000}"}`)
+						return conversation.Result(m,
+							`{"resultType":"complete","content":[],"paid":"{\"amount\":1000}"}`)
 					}
-					return conversation.Result(m, `{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}}}`)
+					return conversation.Result(m,
+						`{"resultType":"input_required","inputRequests":{"k":{"method":"roots/list"}}}`)
 				}
 			}
 			a := confirming(t, f, policy.Approval{Valid: 5 * time.Minute, Covers: policy.CoversCall})
@@ -179,7 +191,8 @@ func TestOneApprovalIsOneExecution(t *testing.T) {
 			if got := a.ask(alice, payment(1, state, "")); !refused(got) {
 				t.Errorf("the state with other arguments: %s", got)
 			}
-			if got := a.ask(alice, payment(1000, "", `"inputResponses":{"k":{"roots":[]}},`)); !strings.Contains(got, "approval_required") {
+			if got := a.ask(alice, payment(1000, "", `"inputResponses":{"k":{"roots":[]}},`)); !strings.Contains(got,
+				"approval_required") {
 				t.Errorf("answers without a state: %s", got)
 			}
 			if got := a.ask(alice, payment(1000, state, "")); !strings.Contains(got, `"paid":"{\"amount\":1000}"`) {
@@ -214,7 +227,8 @@ func TestApprovalOfAnotherRuleDoesNotContinue(t *testing.T) {
 			t.Fatalf("%q", state)
 		}
 		a.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{
-			Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"pay"}, Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, At: "g:1:1"}},
+			Given: true, Default: policy.Allows, Rules: []policy.Rule{{Effect: policy.Confirms, Tools: []string{"pay"},
+				Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, At: "g:1:1"}},
 		}))
 		if got := a.ask(alice, payment(1000, state, "")); !strings.Contains(got, "approval_required") || paid(f) != 0 {
 			t.Fatalf("under the new rule: %s", got)
@@ -238,7 +252,8 @@ func TestUnsentStatesStayValid(t *testing.T) {
 		}, "rate_limited"},
 		"the policy": {func(d *fixture, f *fake) func() {
 			before := d.generations.current().Policy
-			d.setPolicy(policy.New(map[string]policy.Server{"a": {Deny: []policy.Pattern{{At: "f:1:1", Glob: "pay"}}}}, policy.Rules{}))
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {Deny: []policy.Pattern{{At: "f:1:1", Glob: "pay"}}}},
+				policy.Rules{}))
 			return func() { d.setPolicy(before) }
 		}, "unknown_name"},
 		"the schema": {func(d *fixture, f *fake) func() {
@@ -397,7 +412,8 @@ func TestStatesOutliveTheProcess(t *testing.T) {
 		}
 	}
 	second, f, again := open(shared("one.hcl"))
-	if got := second.ask(again, payment(1000, state, "")); !strings.Contains(got, `"paid":"{\"amount\":1000}"`) || paid(f) != 1 {
+	if got := second.ask(again, payment(1000, state, "")); !strings.Contains(got, `"paid":"{\"amount\":1000}"`) ||
+		paid(f) != 1 {
 		t.Errorf("after a restart: %s", got)
 	}
 	third, f, once := open(shared("one.hcl"))
@@ -420,7 +436,8 @@ func TestUncheckedStatesAreNotSent(t *testing.T) {
 	defer alice.hangUp()
 	state := stateOf(d.ask(alice, payment(1000, "", "")))
 	broken.full.Store(true)
-	if got := d.ask(alice, payment(1000, state, "")); !strings.Contains(got, `"reason":"overloaded"`) || strings.Contains(got, "disk") || paid(f) != 0 {
+	if got := d.ask(alice, payment(1000, state, "")); !strings.Contains(got, `"reason":"overloaded"`) ||
+		strings.Contains(got, "disk") || paid(f) != 0 {
 		t.Errorf("%s", got)
 	}
 	broken.full.Store(false)
@@ -448,13 +465,15 @@ func (b *brokenUses) Add(ctx context.Context, id seal.ID, expires time.Time) err
 // names the limit.
 func TestStatesOfServersAreBounded(t *testing.T) {
 	const most = seal.MaxData - 32 - 2 // the approval, and the quotes
-	for size, want := range map[int]string{most: `"paid":"xxx`, most + 1: "the requestState of the server is too large: 262145 bytes are more than the limit of 262144"} {
+	for size, want := range map[int]string{most: `"paid":"xxx`,
+		most + 1: "the requestState of the server is too large: 262145 bytes are more than the limit of 262144"} {
 		synctest.Test(t, func(t *testing.T) {
 			f := trusting("a")
 			answer := f.Answer
 			f.Answer = func(l *conversation.Link, m conversation.Message) string {
 				if m.Method == mcp.MethodCallTool && !strings.Contains(m.Text, "requestState") {
-					return conversation.Result(m, fmt.Sprintf(`{"resultType":"input_required","requestState":%q}`, strings.Repeat("x", size)))
+					return conversation.Result(m,
+						fmt.Sprintf(`{"resultType":"input_required","requestState":%q}`, strings.Repeat("x", size)))
 				}
 				return answer(l, m)
 			}

@@ -24,12 +24,14 @@ func TestRequestClockIsPausedWhilePersonsAreAsked(t *testing.T) {
 		second()
 		time.Sleep(1900 * time.Millisecond)
 		why := errors.New("refused")
-		if err := c.explain(why, newUse(&pendingRequest{request: request{method: "tools/call"}})); ctx.Err() != nil || err != why {
+		if err := c.explain(why, newUse(&pendingRequest{request: request{method: "tools/call"}})); ctx.Err() != nil ||
+			err != why {
 			t.Fatalf("after 2.9 seconds: %v, %v", ctx.Err(), err)
 		}
 		time.Sleep(200 * time.Millisecond)
 		err := c.explain(why, newUse(&pendingRequest{request: request{method: "tools/call"}}))
-		if f := fault.As(err); ctx.Err() == nil || f.Code != fault.CallTimeout || f.Timeout != 3*time.Second || f.Hint != "raise request_timeout in the gateway block" {
+		if f := fault.As(err); ctx.Err() == nil || f.Code != fault.CallTimeout || f.Timeout != 3*time.Second ||
+			f.Hint != "raise request_timeout in the gateway block" {
 			t.Errorf("after 3.1 seconds: %v, %+v", ctx.Err(), f)
 		}
 		if err := c.explain(nil, newUse(&pendingRequest{})); err != nil {

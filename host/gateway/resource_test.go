@@ -57,11 +57,13 @@ func TestResourceOwnerWhileStarting(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":2,"method":"resources/read","params":{"uri":"db://x"}}`)
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"junctor://second/db%%3A%%2F%%2Fx"}}`)
 		synctest.Wait()
-		if got := strings.Join(c.drain(), "\n"); strings.Contains(got, `"id":2`) || !strings.Contains(got, `"id":3,"result":{"contents":[],"by":"second"}`) {
+		if got := strings.Join(c.drain(), "\n"); strings.Contains(got, `"id":2`) ||
+			!strings.Contains(got, `"id":3,"result":{"contents":[],"by":"second"}`) {
 			t.Error(got)
 		}
 		time.Sleep(30 * time.Second)
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":2,"result":{"contents":[],"by":"first"}`) {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got,
+			`"id":2,"result":{"contents":[],"by":"first"}`) {
 			t.Error(got)
 		}
 	})
@@ -118,9 +120,11 @@ func TestHostileResults(t *testing.T) {
 	s := g.session(t.Context(), Client{})
 	for _, result := range []string{
 		`{"content":"\"resource_link\""}`, `{"content":[1,null,{"type":"resource_link"},{"type":"resource","resource":"x"},{"type":"resource_link","uri":7}],"resource":1}`,
-		`{"messages":[{"content":[{"type":"resource_link","uri":"a:b"}]},7]}`, `["resource_link"]`, `7`, `{"content":[` + strings.Repeat(`{"type":"resource_link","uri":"x"},`, 9999) + `{}]}`,
+		`{"messages":[{"content":[{"type":"resource_link","uri":"a:b"}]},7]}`, `["resource_link"]`, `7`,
+		`{"content":[` + strings.Repeat(`{"type":"resource_link","uri":"x"},`, 9999) + `{}]}`,
 	} {
-		for _, method := range []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource, mcp.MethodGetTask, "other"} {
+		for _, method := range []string{mcp.MethodCallTool, mcp.MethodGetPrompt, mcp.MethodReadResource,
+			mcp.MethodGetTask, "other"} {
 			r := &pendingRequest{request: request{gw: g, principal: s.Principal(), method: method}, server: "a"}
 			g.links.record(newUse(r), []byte(result))
 		}

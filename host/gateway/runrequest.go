@@ -133,7 +133,8 @@ func answerOf(r *pendingRequest, resp response, err error) *Answer {
 		a.Cancelled = true
 		return a
 	case err != nil && stopped:
-		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled, "junctor is shutting down; the call may have been executed"), r.modern()))
+		return errorAnswer(r.id, faultError(fault.New(fault.CallCanceled,
+			"junctor is shutting down; the call may have been executed"), r.modern()))
 	case err != nil:
 		return errorAnswer(r.id, asRPCError(r, err))
 	case resp.result == nil:

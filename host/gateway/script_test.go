@@ -81,7 +81,8 @@ type scenario struct {
 }
 
 func play(t *testing.T, steps []conversation.Step) {
-	s := &scenario{t: t, lists: map[string]map[string][]string{}, clients: map[string]*testClient{}, posts: map[string]*post{}, states: map[string]string{}}
+	s := &scenario{t: t, lists: map[string]map[string][]string{}, clients: map[string]*testClient{},
+		posts: map[string]*post{}, states: map[string]string{}}
 	for len(steps) > 0 && s.setUp(steps[0]) {
 		steps = steps[1:]
 	}
@@ -181,7 +182,8 @@ func (s *scenario) setLimit(w []string) {
 		s.limits.SetPrincipal(b)
 		return
 	}
-	s.limits.SetRules([]limit.ToolRule{{Match: everyTool, Rate: b.Rate, Burst: b.Burst, Concurrent: b.Concurrent, Wait: b.Wait, Shared: true, Block: b.Block}})
+	s.limits.SetRules([]limit.ToolRule{{Match: everyTool, Rate: b.Rate, Burst: b.Burst, Concurrent: b.Concurrent,
+		Wait: b.Wait, Shared: true, Block: b.Block}})
 }
 
 func (s *scenario) fake(name string) *fake {

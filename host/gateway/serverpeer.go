@@ -116,13 +116,15 @@ func (p *serverPeer) Capabilities() []byte {
 }
 
 // ServerRequest answers what a server asks.
-func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string,
+	params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
 	return p.answer(ctx, u, about, method, mcp.WithoutOwnMeta(params))
 }
 
 // answer answers what a server asks.
-func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any, method string, params []byte) (result, rpcErr []byte) {
+func (p *serverPeer) answer(ctx context.Context, u *upstream.Upstream, about any, method string,
+	params []byte) (result, rpcErr []byte) {
 	if !question.Relayed(method) {
 		return nil, mcp.ErrorObject(mcp.CodeMethodNotFound, "method not found: "+clip(method), nil)
 	}
@@ -156,10 +158,13 @@ func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 	}
 	why := fmt.Sprintf("clients share the connection (share = %q in the server's block)", share)
 	if p.gw.warnings.first(p.server + "\x00asks\x00" + method) {
-		p.gw.opts.Log.Warn("a server asks something, and no client alone can be meant", "server", p.server, "method", clip(method),
+		p.gw.opts.Log.Warn("a server asks something, and no client alone can be meant",
+			"server", p.server, "method", clip(method),
 			"why", why, "hint", `write share = "session", which gives each client a connection of its own`)
 	}
-	return mcp.ErrorObject(mcp.CodeMethodNotFound, fmt.Sprintf(`there is no client that could answer %s: %s; with share = "session" each client has its own`, clip(method), why),
+	return mcp.ErrorObject(mcp.CodeMethodNotFound,
+		fmt.Sprintf(`there is no client that could answer %s: %s; with share = "session" each client has its own`,
+			clip(method), why),
 		map[string]string{"reason": "no_client"})
 }
 
@@ -180,6 +185,7 @@ const loggedOutputLines = 5
 func (p *serverPeer) Disconnected(u *upstream.Upstream, err error) {
 	if err != nil && !fault.Is(err, fault.UpstreamStopped) && !p.gw.warnings.loginNeeded(u.Name(), err) {
 		said := fault.As(err).Output
-		p.gw.opts.Log.Warn("a server is not connected", "server", u.Name(), "error", err, "said", said[max(0, len(said)-loggedOutputLines):])
+		p.gw.opts.Log.Warn("a server is not connected",
+			"server", u.Name(), "error", err, "said", said[max(0, len(said)-loggedOutputLines):])
 	}
 }

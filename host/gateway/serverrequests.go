@@ -74,7 +74,8 @@ func (s *Session) ask(ctx context.Context, q clientQuestion) (result, rpcErr []b
 	case <-s.ctx.Done():
 		return nil, mcp.ErrorObject(mcp.CodeInternal, "the client has gone", nil)
 	case <-ctx.Done():
-		subscription.Notify(to, mcp.NoteCancelled, fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
+		subscription.Notify(to, mcp.NoteCancelled,
+			fmt.Appendf(nil, `{"requestId":%d,"reason":"the server no longer wants it"}`, id))
 		return nil, unansweredBy(ctx, method)
 	}
 }

@@ -73,7 +73,8 @@ func (g *Gateway) Open(c Client) *Session {
 // notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
-	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), workers: newWorkers(), subs: subscription.NewSet(c.Out)}
+	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), workers: newWorkers(),
+		subs: subscription.NewSet(c.Out)}
 	s.renewals, s.stopRenewals = context.WithCancel(ctx)
 	s.principal.Store(&c.Principal)
 	return s
@@ -194,7 +195,8 @@ func (s *Session) Take(m *mcp.Message) {
 func (s *Session) TooLong(prefix []byte, reason string) {
 	_ = s.client.Out.WaitForSpace(s.ctx)
 	id, shape := mcp.Glance(prefix)
-	s.rejectUnparsable(id, shape, mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
+	s.rejectUnparsable(id, shape,
+		mcp.ErrorObject(mcp.CodeInvalidRequest, reason, map[string]string{"reason": "message_too_large"}))
 }
 
 // rejectUnparsable answers a message that could not be parsed. A response gets no

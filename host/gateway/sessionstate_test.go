@@ -112,7 +112,8 @@ func TestResume(t *testing.T) {
 		again := &keeper{}
 		c := d.resumed(again, state)
 		defer c.hangUp()
-		if p := c.Principal(); p.Subject != "alice" || p.Tenant != "one" || !slices.Equal(p.Roles, []string{"dev"}) || c.Revision() != mcp.Revision20251125 {
+		if p := c.Principal(); p.Subject != "alice" || p.Tenant != "one" || !slices.Equal(p.Roles, []string{"dev"}) ||
+			c.Revision() != mcp.Revision20251125 {
 			t.Errorf("%v, %s", p, c.Revision())
 		}
 		synctest.Wait()
@@ -121,7 +122,9 @@ func TestResume(t *testing.T) {
 		}
 		own := a.Links()[1]
 		seen := strings.Join(a.Seen(true), "\n")
-		for _, want := range []string{`"capabilities":{"roots":{}}`, `"method":"logging/setLevel","params":{"level":"warning"}`, `"params":{"uri":"a:0"}`, `"params":{"uri":"a:2"}`} {
+		for _, want := range []string{`"capabilities":{"roots":{}}`,
+			`"method":"logging/setLevel","params":{"level":"warning"}`, `"params":{"uri":"a:0"}`,
+			`"params":{"uri":"a:2"}`} {
 			if !strings.Contains(seen, want) {
 				t.Errorf("the server was not sent %s:\n%s", want, seen)
 			}
@@ -153,7 +156,9 @@ func TestResumeAway(t *testing.T) {
 			return answer(l, m)
 		})
 		k := &keeper{}
-		state := []byte(`{"principal":{},"revision":"2025-11-25","capabilities":{},"subscriptions":["a:0","a:1","a:2","b:0"]}`)
+		state := []byte(
+			`{"principal":{},"revision":"2025-11-25","capabilities":{},"subscriptions":["a:0","a:1","a:2","b:0"]}`,
+		)
 		c := d.resumed(k, state)
 		defer c.hangUp()
 		synctest.Wait()
@@ -172,7 +177,8 @@ func TestResumeAway(t *testing.T) {
 		a.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:0"}}`)
 		a.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1"}}`)
 		time.Sleep(time.Hour)
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"uri":"a:0"`) || strings.Contains(got, `"uri":"a:1"`) {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"uri":"a:0"`) ||
+			strings.Contains(got, `"uri":"a:1"`) {
 			t.Error(got)
 		}
 		if n := a.Count(mcp.MethodSubscribe); n != tried {
@@ -191,7 +197,8 @@ func TestResumeNever(t *testing.T) {
 			defer d.end()
 			d.warm(t)
 			k := &keeper{}
-			c := d.resumed(k, []byte(`{"principal":{},"revision":"2025-11-25","capabilities":{},"subscriptions":["none:0"]}`))
+			c := d.resumed(k,
+				[]byte(`{"principal":{},"revision":"2025-11-25","capabilities":{},"subscriptions":["none:0"]}`))
 			if leaves {
 				time.Sleep(5 * time.Second)
 				begun := time.Now()
@@ -230,13 +237,16 @@ func TestStateOrder(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			p := d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":"a:%d"}}`, i, i))
+			p := d.post(c,
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":"a:%d"}}`, i, i))
 			<-p.done
 			if !slices.Contains(uris(k.last()), fmt.Sprintf("a:%d", i)) {
 				t.Errorf("a:%d was answered before it was kept", i)
 			}
 			if i%2 == 0 {
-				<-d.post(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/unsubscribe","params":{"uri":"a:%d"}}`, i, i)).done
+				<-d.post(c,
+					fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/unsubscribe","params":{"uri":"a:%d"}}`,
+						i, i)).done
 			}
 		})
 	}

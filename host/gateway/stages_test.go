@@ -52,17 +52,19 @@ func TestPanicEndsRequestInAuditAndStatus(t *testing.T) {
 	g := New(Options{Log: hclog.NewNullLogger(), Usage: counter, Audit: &kept})
 	n := &Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})}
 	item := policy.Item{Server: "a", Kind: policy.Prompt, Name: "t"}
-	r := request{gw: g, generation: n, client: &modernClient{}, method: mcp.MethodGetPrompt, principal: authn.Local(), route: route{
-		resolve: func(_ context.Context, u *use) error { u.item = item; return nil },
-		serve:   func(context.Context, *use) (response, error) { panic("injected") },
-	}}
+	r := request{gw: g, generation: n, client: &modernClient{}, method: mcp.MethodGetPrompt, principal: authn.Local(),
+		route: route{
+			resolve: func(_ context.Context, u *use) error { u.item = item; return nil },
+			serve:   func(context.Context, *use) (response, error) { panic("injected") },
+		}}
 	if _, err := g.serve(t.Context(), newUse(&pendingRequest{request: r})); !fault.Is(err, fault.Internal) {
 		t.Errorf("the error is %v", err)
 	}
 	if got := counter.Of("a"); got.InFlight != 0 || got.Errors != 1 {
 		t.Errorf("%d requests are in flight, %d failed", got.InFlight, got.Errors)
 	}
-	if all := kept.take(); len(all) != 1 || all[0].Outcome != audit.Panicked || all[0].Server != "a" || all[0].Item != "t" {
+	if all := kept.take(); len(all) != 1 || all[0].Outcome != audit.Panicked || all[0].Server != "a" ||
+		all[0].Item != "t" {
 		t.Errorf("the recorded events are %+v", all)
 	}
 }

@@ -58,7 +58,8 @@ func (r *pendingRequest) reportStart(up *upstream.Upstream) (stop func()) {
 			if s := up.Status(); s.State == upstream.Starting {
 				text := mcp.AppendText(nil, startText(up.Name(), s.Start))
 				r.startReports++
-				r.progress.report(fmt.Appendf(nil, `{"progress":%g,"message":%s}`, float64(r.startReports)*startProgress, text))
+				r.progress.report(fmt.Appendf(nil, `{"progress":%g,"message":%s}`,
+					float64(r.startReports)*startProgress, text))
 			}
 		}
 	}()
@@ -72,7 +73,8 @@ func startText(server string, s upstream.StartStatus) string {
 	case s.Queued:
 		return fmt.Sprintf("server %q waits for its turn to start", server)
 	case s.Launcher != "":
-		return fmt.Sprintf("starting server %q: %s may be installing it (%s of at most %s)", server, s.Launcher, taken, allowed)
+		return fmt.Sprintf("starting server %q: %s may be installing it (%s of at most %s)",
+			server, s.Launcher, taken, allowed)
 	}
 	return fmt.Sprintf("starting server %q (%s of at most %s)", server, taken, allowed)
 }

@@ -31,7 +31,8 @@ func TestStartProgress(t *testing.T) {
 				f.Answer = func(l *conversation.Link, m conversation.Message) string {
 					if m.Method == mcp.MethodCallTool {
 						if token := mcp.Member(m.Params, "_meta", "progressToken"); token != nil {
-							l.Say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(token) + `,"progress":0.5}}`)
+							l.Say(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` +
+								string(token) + `,"progress":0.5}}`)
 						}
 						return conversation.Result(m, `{"content":[]}`)
 					}

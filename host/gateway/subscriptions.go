@@ -56,11 +56,13 @@ func subscribeTo(
 	if err := up.Subscribe(ctx, permit, at.URI); err != nil {
 		return sub, err
 	}
-	return subscription.Subscription{Server: at.Server, Upstream: up.Upstream, Version: up.version, URI: at.URI, Requested: uri}, nil
+	return subscription.Subscription{Server: at.Server, Upstream: up.Upstream, Version: up.version, URI: at.URI,
+		Requested: uri}, nil
 }
 
 func errURITooLong() error {
-	return &rpcError{code: mcp.CodeInvalidParams, message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
+	return &rpcError{code: mcp.CodeInvalidParams,
+		message: fmt.Sprintf("a uri of more than %d bytes cannot be subscribed to", maxURI)}
 }
 
 func tooManySubscriptions() error {
@@ -96,7 +98,8 @@ func (s *Session) serverReplaced(server string) {
 func (s *Session) renewLater(uris []string) {
 	s.work.Go(func() {
 		if gaveUp := s.subs.Renew(s.renewals, uris, s.renewOne); len(gaveUp) > 0 {
-			s.gw.opts.Log.Warn("subscriptions were dropped: all attempts to renew them failed", "subscriptions", len(gaveUp), "first", clip(gaveUp[0]))
+			s.gw.opts.Log.Warn("subscriptions were dropped: all attempts to renew them failed",
+				"subscriptions", len(gaveUp), "first", clip(gaveUp[0]))
 			s.stateChanged()
 		}
 	})

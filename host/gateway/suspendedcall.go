@@ -208,7 +208,8 @@ func (c *suspendedCall) ask(ctx context.Context, method string, params []byte) (
 	c.mu.Lock()
 	if len(c.unanswered) >= era.MaxQuestions {
 		c.mu.Unlock()
-		return nil, mcp.ErrorObject(mcp.CodeInternal, fmt.Sprintf("more than %d questions wait for the client", era.MaxQuestions), nil)
+		return nil, mcp.ErrorObject(mcp.CodeInternal,
+			fmt.Sprintf("more than %d questions wait for the client", era.MaxQuestions), nil)
 	}
 	c.count++
 	q.number = c.count
@@ -222,7 +223,8 @@ func (c *suspendedCall) ask(ctx context.Context, method string, params []byte) (
 	case result := <-q.answer:
 		return result, nil
 	case <-c.done:
-		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the call that this is about is over", map[string]string{"reason": "over"})
+		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the call that this is about is over",
+			map[string]string{"reason": "over"})
 	case <-ctx.Done():
 		rpcErr = mcp.ErrorObject(mcp.CodeInternal, "the client did not answer", map[string]string{"reason": "timeout"})
 	}

@@ -75,7 +75,8 @@ func suspendedError(err error) *fault.Error {
 	case errors.Is(err, limit.ErrPrincipalShare):
 		return fault.New(fault.GatewayOverloaded, full+"%d calls wait for this client", MaxSuspendedPerPrincipal)
 	case errors.Is(err, limit.ErrTenantShare):
-		return fault.New(fault.GatewayOverloaded, full+"the tenant's share of %d calls wait for its clients", MaxSuspended)
+		return fault.New(fault.GatewayOverloaded, full+"the tenant's share of %d calls wait for its clients",
+			MaxSuspended)
 	}
 	return fault.New(fault.GatewayOverloaded, full+"%d calls wait for their clients", MaxSuspended)
 }

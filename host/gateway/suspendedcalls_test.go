@@ -89,7 +89,8 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
-		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "100 calls wait for this client") {
+		if got := call(clients[0], 0); !strings.Contains(got, `"code":-31011,`) ||
+			!strings.Contains(got, "100 calls wait for this client") {
 			t.Fatalf("the 101st of one principal: %s", got)
 		}
 		for i := MaxSuspendedPerPrincipal; i < MaxSuspended; i++ {
@@ -97,10 +98,12 @@ func TestSuspendedCallsAreLimited(t *testing.T) {
 				t.Fatalf("call %d: %s", i, got)
 			}
 		}
-		if got := call(clients[len(clients)-1], 4); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "1000 calls wait") {
+		if got := call(clients[len(clients)-1], 4); !strings.Contains(got, `"code":-31011,`) ||
+			!strings.Contains(got, "1000 calls wait") {
 			t.Fatalf("the 1001st: %s", got)
 		}
-		got := d.ask(clients[0], fmt.Sprintf(rooted, "s0__t", fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, states[0])))
+		got := d.ask(clients[0], fmt.Sprintf(rooted, "s0__t",
+			fmt.Sprintf(`"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, states[0])))
 		if !strings.Contains(got, `"heard":{"roots":[1]}`) {
 			t.Fatal(got)
 		}
@@ -148,20 +151,25 @@ func TestLinesMost(t *testing.T) {
 		}
 		late := d.visitor("late", "")
 		defer late.hangUp()
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) || open() != limit.DefaultConnections {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); !strings.Contains(got, `"code":-31011,`) ||
+			open() != limit.DefaultConnections {
 			t.Fatalf("the 257th: %s; %d are open", got, open())
 		}
 		late.greet(t, `{"roots":{}}`)
-		if got := d.ask(late, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}`); !strings.Contains(got, `"reason":"overloaded"`) {
+		if got := d.ask(late,
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}`); !strings.Contains(got,
+			`"reason":"overloaded"`) {
 			t.Fatalf("the 257th, of a session: %s", got)
 		}
 		first := d.visitor("0", "")
 		defer first.hangUp()
-		d.ask(first, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, states[0])))
+		d.ask(first,
+			fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, states[0])))
 		if open() != limit.DefaultConnections {
 			t.Fatalf("%d are open", open())
 		}
-		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" || open() != limit.DefaultConnections {
+		if got := d.ask(late, fmt.Sprintf(rooted, "a__t", "")); stateOf(got) == "" ||
+			open() != limit.DefaultConnections {
 			t.Errorf("in the place of one that was idle: %s; %d are open", got, open())
 		}
 	})
@@ -254,7 +262,8 @@ func TestLinesSpare(t *testing.T) {
 					t.Fatalf("client %d: %s", i, got)
 				}
 			}
-			if got := call(all[limit.DefaultConnections], "tools/call", `"name":"a__t"`); !strings.Contains(got, `"reason":"overloaded"`) {
+			if got := call(all[limit.DefaultConnections], "tools/call", `"name":"a__t"`); !strings.Contains(got,
+				`"reason":"overloaded"`) {
 				t.Fatalf("while all are open: %s", got)
 			}
 			time.Sleep(2 * time.Minute)
@@ -321,7 +330,8 @@ func TestSuspendedCallExpires(t *testing.T) {
 			defer c.hangUp()
 			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
 			time.Sleep(after)
-			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			got := d.ask(c,
+				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
 			if good := strings.Contains(got, `"heard":{}`); good != (after < suspendTime) {
 				t.Errorf("after %s: %s", after, got)
 			}
@@ -339,7 +349,8 @@ func TestAbout(t *testing.T) {
 	first := made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2}}`)
 	for _, same := range []string{
 		made("alice", "a", "tools/call", `{"arguments":{"y":2,"x":1}, "name":"\u0074"}`),
-		made("alice", "a", "tools/call", `{"name":"t","arguments":{"x":1,"y":2},"inputResponses":{"q":{}},"requestState":"s","_meta":{"a":1}}`),
+		made("alice", "a", "tools/call",
+			`{"name":"t","arguments":{"x":1,"y":2},"inputResponses":{"q":{}},"requestState":"s","_meta":{"a":1}}`),
 	} {
 		if same != first {
 			t.Errorf("%q is not %q", same, first)
@@ -376,11 +387,13 @@ func TestParkedRequestsHoldTheirMemory(t *testing.T) {
 			t.Fatalf("%d bytes are held, state %q", used, state)
 		}
 		d.Budget().Count(64 << 20)
-		if got := d.ask(c, fmt.Sprintf(rooted, "s__t", argument)); !strings.Contains(got, `"code":-31011,`) || !strings.Contains(got, "gateway.overloaded") {
+		if got := d.ask(c, fmt.Sprintf(rooted, "s__t", argument)); !strings.Contains(got, `"code":-31011,`) ||
+			!strings.Contains(got, "gateway.overloaded") {
 			t.Errorf("%.300s", got)
 		}
 		d.Budget().Count(-64 << 20)
-		got := d.ask(c, fmt.Sprintf(rooted, "s__t", fmt.Sprintf(`%s"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, argument, state)))
+		got := d.ask(c, fmt.Sprintf(rooted, "s__t",
+			fmt.Sprintf(`%s"inputResponses":{"q1":{"roots":[1]}},"requestState":%q,`, argument, state)))
 		if used := d.Budget().Used(); !strings.Contains(got, `"heard":{"roots":[1]}`) || used != 0 {
 			t.Errorf("%d bytes are held; %.300s", used, got)
 		}
@@ -399,10 +412,12 @@ func TestSuspendedCallIsRevoked(t *testing.T) {
 			c := d.visitor("c", "")
 			defer c.hangUp()
 			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
-			d.setPolicy(policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
-				{Effect: policy.Denies, Tools: []string{denied}, At: "f:1:1"},
-			}}))
-			got := d.ask(c, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			d.setPolicy(policy.New(map[string]policy.Server{"a": {}},
+				policy.Rules{Given: true, Default: policy.Allows, Rules: []policy.Rule{
+					{Effect: policy.Denies, Tools: []string{denied}, At: "f:1:1"},
+				}}))
+			got := d.ask(c,
+				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
 			if heard := strings.Contains(got, `"heard":{}`); heard != (denied == "other") {
 				t.Errorf("with %s denied: %s", denied, got)
 			}
@@ -429,7 +444,8 @@ func TestSuspendedCallKeepsItsMeaning(t *testing.T) {
 			a, b := curious("a"), curious("b")
 			for _, f := range []*fake{a, b} {
 				f.views = pinned("1")
-				f.Set(mcp.MethodListTools, `{"name":"t","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}}`)
+				f.Set(mcp.MethodListTools,
+					`{"name":"t","inputSchema":{"type":"object","properties":{"x":{"type":"integer"}}}}`)
 			}
 			d := newFixture(a, b)
 			defer d.end()
@@ -444,7 +460,8 @@ func TestSuspendedCallKeepsItsMeaning(t *testing.T) {
 				all = append(all, &catalog.Server{Name: name, Prefix: prefix, Views: c.views, Upstream: u, Key: name})
 			}
 			d.Catalog().SetServers(all)
-			got := d.ask(client, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
+			got := d.ask(client,
+				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
 			if heard := strings.Contains(got, `"heard":{}`); heard != c.heard {
 				t.Errorf("%s: %s", what, got)
 			}

@@ -62,10 +62,12 @@ func recordTask(c *call, reply *upstream.Reply) error {
 	t := c.item
 	id, ok := mcp.TextMember(reply.Result, "taskId")
 	if !ok || len(id) > maxTaskID {
-		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId"))
+		return fault.In(t.Server,
+			fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId"))
 	}
 	if !c.gw.tasks.add(c.principal.Key(), id, task{t.Server, t.Name}) {
-		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage, "the server answered with a task whose taskId is that of another server's"))
+		return fault.In(t.Server, fault.New(fault.UpstreamBadMessage,
+			"the server answered with a task whose taskId is that of another server's"))
 	}
 	return nil
 }
@@ -80,7 +82,9 @@ func (r *request) knowsTasks() bool {
 // noTasks is the error of a client that did not say that it knows tasks.
 func noTasks(what string) *rpcError {
 	return &rpcError{code: mcp.CodeMissingCapability, message: what + " is part of " + mcp.ExtensionTasks,
-		data: map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{mcp.ExtensionTasks: struct{}{}}}}}
+		data: map[string]any{
+			"requiredCapabilities": map[string]any{"extensions": map[string]any{mcp.ExtensionTasks: struct{}{}}},
+		}}
 }
 
 // resolveTask finds the tool that began a task of the client.
@@ -101,7 +105,8 @@ func resolveTask(_ context.Context, u *use) error {
 }
 
 func unknownTask() error {
-	return &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task", data: map[string]string{"reason": "unknown_task"}}
+	return &rpcError{code: mcp.CodeInvalidParams, message: "there is no such task",
+		data: map[string]string{"reason": "unknown_task"}}
 }
 
 // permitTask finds a task of the client, with the permit for the tool that began

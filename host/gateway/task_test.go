@@ -56,7 +56,8 @@ func TestTaskDenied(t *testing.T) {
 		defer c.hangUp()
 		const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
 		get := func(id string) string {
-			return d.ask(c, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":%q,%s}}`, id, meta))
+			return d.ask(c,
+				fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":%q,%s}}`, id, meta))
 		}
 		d.ask(c, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t",`+meta+`}}`)
 		if got := get("T"); got != `{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete"}}` {

@@ -45,7 +45,8 @@ func TestStaleSchema(t *testing.T) {
 			client := d.client()
 			client.greet(t, "{}")
 			call := func(args string) string {
-				client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":%s}}`, args)
+				client.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","arguments":%s}}`,
+					args)
 				synctest.Wait()
 				return strings.Join(client.drain(), "\n")
 			}
@@ -85,7 +86,8 @@ func TestServerThatIsDown(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__t","arguments":{}}}`)
 		time.Sleep(20 * time.Second)
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"name":"a__t"`) || !strings.Contains(got, `"isError":true`) {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"name":"a__t"`) ||
+			!strings.Contains(got, `"isError":true`) {
 			t.Error(got)
 		}
 	})
@@ -114,7 +116,9 @@ func TestHungServer(t *testing.T) {
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
 		time.Sleep(firstListTime)
 		synctest.Wait()
-		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"id":3,"result":{"tools":[{"name":"b__t","inputSchema":{"type":"object"}}]}`) || d.log.count("lists are not known") == 0 {
+		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got,
+			`"id":3,"result":{"tools":[{"name":"b__t","inputSchema":{"type":"object"}}]}`) ||
+			d.log.count("lists are not known") == 0 {
 			t.Error(got)
 		}
 	})
@@ -125,7 +129,8 @@ func TestViews(t *testing.T) {
 	f := simple("a")
 	f.Set("tools/list", `{"name":"t","inputSchema":{"type":"object","properties":{"owner":{"type":"string"},"q":{"type":"string"}},"required":["owner","q"]}}`,
 		`{"name":"open","inputSchema":{"type":"object"}}`)
-	pin := &catalog.View{Name: "find", Pin: map[string]json.RawMessage{"owner": json.RawMessage(`"acme"`)}, Default: map[string]json.RawMessage{"q": json.RawMessage(`"x"`)}, At: "secret.hcl:1:1"}
+	pin := &catalog.View{Name: "find", Pin: map[string]json.RawMessage{"owner": json.RawMessage(`"acme"`)},
+		Default: map[string]json.RawMessage{"q": json.RawMessage(`"x"`)}, At: "secret.hcl:1:1"}
 	f.views = map[string]*catalog.View{"t": pin, "open": {Pin: pin.Pin}}
 	d := newFixture(f)
 	defer d.end()
@@ -136,13 +141,15 @@ func TestViews(t *testing.T) {
 	for _, tool := range []string{"find", "open"} {
 		for _, args := range []string{`{"owner":"evil"}`, `{"own\u0065r":"evil","q":"y"}`, `{"owner":"acme"}`} {
 			c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__%s","arguments":%s}}`, tool, args)
-			if got := <-c.Sent; !strings.Contains(got, `owner is fixed by the configuration`) || strings.Contains(got, "hcl") {
+			if got := <-c.Sent; !strings.Contains(got, `owner is fixed by the configuration`) ||
+				strings.Contains(got, "hcl") {
 				t.Errorf("%s %s: %s", tool, args, got)
 			}
 		}
 	}
 	id := 10
-	for args, want := range map[string]string{`{}`: `{"q":"x","owner":"acme"}`, `{"q" : "y"}`: `{"q" : "y","owner":"acme"}`} {
+	for args, want := range map[string]string{`{}`: `{"q":"x","owner":"acme"}`,
+		`{"q" : "y"}`: `{"q" : "y","owner":"acme"}`} {
 		id++
 		c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__find","arguments":%s}}`, id, args)
 		if got := <-f.got; !strings.Contains(got, `"params":{"name":"t","arguments":`+want+`}`) {
@@ -152,7 +159,8 @@ func TestViews(t *testing.T) {
 		<-f.got
 	}
 	c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`)
-	if got := <-c.Sent; strings.Contains(got, "owner") || strings.Contains(got, "acme") || !strings.Contains(got, `"default":"x"`) {
+	if got := <-c.Sent; strings.Contains(got, "owner") || strings.Contains(got, "acme") ||
+		!strings.Contains(got, `"default":"x"`) {
 		t.Error(got)
 	}
 	c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__t","arguments":{}}}`)
@@ -180,7 +188,8 @@ func TestRepeat(t *testing.T) {
 		synctest.Wait()
 		f.Link().End(nil)
 		time.Sleep(time.Second)
-		if got := c.drain(); len(got) != 1 || !strings.Contains(got[0], `"id":1,"error":{"code":-32000`) || f.Count("tools/call") != 3 {
+		if got := c.drain(); len(got) != 1 || !strings.Contains(got[0], `"id":1,"error":{"code":-32000`) ||
+			f.Count("tools/call") != 3 {
 			t.Errorf("%v, %d calls", got, f.Count("tools/call"))
 		}
 	})
@@ -192,9 +201,11 @@ func TestWarned(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":"integer"}}}`
 	large := `{"n":"` + strings.Repeat("x", maxValidatedOutput) + `"}`
 	for name, c := range map[string]struct{ tool, result, want string }{
-		"fits":         {`"outputSchema":` + schema, `{"structuredContent":{"n":1}}`, ""},
-		"fits not":     {`"outputSchema":` + schema, `{"structuredContent":{"n":"x"}}`, outputMismatch + ": n must be an integer"},
-		"other member": {`"outputSchema":{"type":"object","properties":{"n":{}},"additionalProperties":false}`, `{"structuredContent":{"other":1}}`, outputMismatch + ": other is not in the output schema"},
+		"fits": {`"outputSchema":` + schema, `{"structuredContent":{"n":1}}`, ""},
+		"fits not": {`"outputSchema":` + schema,
+			`{"structuredContent":{"n":"x"}}`, outputMismatch + ": n must be an integer"},
+		"other member": {`"outputSchema":{"type":"object","properties":{"n":{}},"additionalProperties":false}`,
+			`{"structuredContent":{"other":1}}`, outputMismatch + ": other is not in the output schema"},
 		"lacks":        {`"outputSchema":` + schema, `{"content":[]}`, outputMissing},
 		"large":        {`"outputSchema":` + schema, `{"structuredContent":` + large + `}`, outputTooLarge},
 		"promises not": {`"x":1`, `{"content":[]}`, ""},
@@ -202,8 +213,10 @@ func TestWarned(t *testing.T) {
 		"error, large": {`"outputSchema":` + schema, `{"isError":true,"structuredContent":` + large + `}`, ""},
 		"complete":     {`"outputSchema":` + schema, `{"resultType":"complete","content":[]}`, outputMissing},
 		"asks":         {`"outputSchema":` + schema, `{"resultType":"input_required","inputRequests":{}}`, ""},
-		"output":       {`"outputSchema":{"type":"object","not":{"pattern":"(?=a)b"}}`, `{"structuredContent":{}}`, schemaUnusable + ": its results are not checked: "},
-		"input":        {`"inputSchema":{"type":"object","not":{"pattern":"(?=a)b"}}`, `{"content":[]}`, schemaUnusable + ": its arguments are not checked: "},
+		"output": {`"outputSchema":{"type":"object","not":{"pattern":"(?=a)b"}}`, `{"structuredContent":{}}`,
+			schemaUnusable + ": its results are not checked: "},
+		"input": {`"inputSchema":{"type":"object","not":{"pattern":"(?=a)b"}}`, `{"content":[]}`,
+			schemaUnusable + ": its arguments are not checked: "},
 	} {
 		for _, revision := range []string{"2025-11-25", "2026-07-28"} {
 			t.Run(name+" "+revision, func(t *testing.T) {
@@ -235,7 +248,8 @@ func TestWarned(t *testing.T) {
 					if _, err := d.CallLocally(t.Context(), call); err != nil {
 						t.Fatal(err)
 					}
-					if len(said) > 1 || (len(said) == 1) != (want != "") || !strings.HasPrefix(strings.Join(said, ""), "tool a__t: "+want) && want != "" {
+					if len(said) > 1 || (len(said) == 1) != (want != "") ||
+						!strings.HasPrefix(strings.Join(said, ""), "tool a__t: "+want) && want != "" {
 						t.Errorf("said %q", said)
 					}
 				}
@@ -270,10 +284,13 @@ func TestDecided(t *testing.T) {
 	}
 	d.setPolicy(policy.New(nil, policy.Rules{}))
 	prompt, _ := d.Catalog().Snapshot().OwnPrompt("a", "x")
-	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodGetPrompt, Prompt: prompt}); !fault.Is(err, fault.Denied) {
+	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodGetPrompt, Prompt: prompt}); !fault.Is(err,
+		fault.Denied) {
 		t.Error(err)
 	}
-	if _, err := d.CallLocally(t.Context(), LocalCall{Method: mcp.MethodReadResource, Resource: catalog.Location{Server: "a", URI: "r:1"}}); !fault.Is(err, fault.Denied) {
+	if _, err := d.CallLocally(t.Context(),
+		LocalCall{Method: mcp.MethodReadResource, Resource: catalog.Location{Server: "a", URI: "r:1"}}); !fault.Is(err,
+		fault.Denied) {
 		t.Error(err)
 	}
 	if n := f.Count("tools/call") + f.Count("prompts/get") + f.Count("resources/read"); n != 0 {

@@ -119,20 +119,33 @@ func TestOutcomes(t *testing.T) {
 		want   []outcome.Outcome
 		code   string
 	}{
-		"ok":              {answer: result(`{"content":[],"isError":false}`), say: []string{call}, want: []outcome.Outcome{outcome.OK}},
-		"the tool's":      {answer: result(`{"content":[],"isError":true}`), say: []string{call}, want: []outcome.Outcome{outcome.Error}},
-		"a nested member": {answer: result(`{"content":[],"structuredContent":{"isError":true}}`), say: []string{call}, want: []outcome.Outcome{outcome.OK}},
+		"ok": {answer: result(`{"content":[],"isError":false}`), say: []string{call},
+			want: []outcome.Outcome{outcome.OK}},
+		"the tool's": {answer: result(`{"content":[],"isError":true}`), say: []string{call},
+			want: []outcome.Outcome{outcome.Error}},
+		"a nested member": {answer: result(`{"content":[],"structuredContent":{"isError":true}}`), say: []string{call},
+			want: []outcome.Outcome{outcome.OK}},
 		"the server's": {answer: func(l *conversation.Link, m conversation.Message) string {
 			if m.Method == mcp.MethodCallTool {
 				return `{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32603,"message":"no"}}`
 			}
 			return ""
 		}, say: []string{call}, want: []outcome.Outcome{outcome.Error}, code: "-32603"},
-		"cancelled":     {answer: silent, say: []string{call, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`}, want: []outcome.Outcome{outcome.Cancelled}, code: "call.canceled"},
-		"timeout":       {answer: silent, say: []string{call}, want: []outcome.Outcome{outcome.Timeout}, code: "call.timeout"},
-		"unknown":       {answer: silent, say: []string{strings.Replace(call, "a__t", "a__u", 1)}, want: []outcome.Outcome{outcome.Error}, code: "name.unknown"},
-		"denied":        {answer: silent, say: []string{call}, policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true}), want: []outcome.Outcome{outcome.Denied}, code: "name.unknown"},
-		"rate":          {answer: result(`{"content":[]}`), say: []string{call, strings.Replace(call, `"id":1`, `"id":2`, 1)}, rules: []limit.ToolRule{{Rate: .001, Burst: 1}}, want: []outcome.Outcome{outcome.OK, outcome.RateLimited}, code: "limit.rate"},
+		"cancelled": {answer: silent,
+			say:  []string{call, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`},
+			want: []outcome.Outcome{outcome.Cancelled}, code: "call.canceled"},
+		"timeout": {answer: silent, say: []string{call}, want: []outcome.Outcome{outcome.Timeout},
+			code: "call.timeout"},
+		"unknown": {answer: silent, say: []string{strings.Replace(call, "a__t", "a__u", 1)},
+			want: []outcome.Outcome{outcome.Error}, code: "name.unknown"},
+		"denied": {answer: silent, say: []string{call},
+			policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{Given: true}),
+			want:   []outcome.Outcome{outcome.Denied}, code: "name.unknown"},
+		"rate": {
+			answer: result(`{"content":[]}`), say: []string{call, strings.Replace(call, `"id":1`, `"id":2`, 1)},
+			rules: []limit.ToolRule{{Rate: .001, Burst: 1}}, want: []outcome.Outcome{outcome.OK, outcome.RateLimited},
+			code: "limit.rate",
+		},
 		"not a request": {answer: silent, say: []string{`{"jsonrpc":"2.0","id":1,"method":"no/such"}`}, want: nil},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -203,7 +216,8 @@ func TestPanicsAreObserved(t *testing.T) {
 			return response{}, &rpcError{code: mcp.CodeInternal}
 		}, outcome.Error},
 	} {
-		r := request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current(), method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
+		r := request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current(),
+			method: mcp.MethodPing, principal: authn.Local(), route: route{serve: c.serve}}
 		if _, err := d.serve(t.Context(), newUse(&pendingRequest{request: r})); err == nil {
 			t.Errorf("%s: no error", what)
 		}
@@ -226,24 +240,41 @@ func TestTraceReachesServers(t *testing.T) {
 		parent   string
 		link     string
 	}{
-		"nothing":                    {meta: `"x":1`, want: `{"x":1}`},
-		"the client's":               {meta: meta(clientParent, `,"tracestate":"a=b","baggage":"c=d"`), want: `{"x":1,"baggage":"c=d","traceparent":"` + clientParent + `","tracestate":"a=b"}`},
-		"that of the header":         {meta: `"x":1`, exchange: Exchange{Trace: tracing.NewContext(headerParent, "a=b")}, want: `{"x":1,"traceparent":"` + headerParent + `","tracestate":"a=b"}`},
-		"the message's":              {meta: meta(clientParent, ""), exchange: Exchange{Trace: tracing.NewContext(headerParent, "")}, want: `{"x":1,"traceparent":"` + clientParent + `"}`},
-		"malformed":                  {meta: meta("00-x", `,"tracestate":"a=b","baggage":"no"`), want: `{"x":1}`},
-		"malformed, but a header":    {meta: meta("00-x", ""), exchange: Exchange{Trace: tracing.NewContext(headerParent, "")}, want: `{"x":1,"traceparent":"` + headerParent + `"}`},
-		"escaped":                    {meta: `"\u0074raceparent":"bad","x":1`, want: `{"x":1}`},
-		"no text":                    {meta: `"traceparent":7,"tracestate":{},"baggage":[],"x":1`, want: `{"x":1}`},
-		"oversized":                  {meta: meta(clientParent, `,"tracestate":"a=`+strings.Repeat("b", 600)+`","baggage":"a=`+strings.Repeat("b", 9000)+`"`), want: `{"x":1,"traceparent":"` + clientParent + `"}`},
-		"a forged id":                {meta: `"junctor/requestId":"root","x":1`, want: `{"x":1}`},
-		"an id of the client":        {meta: `"x":1`, exchange: Exchange{RequestID: "mine", Named: true}, want: `{"x":1,"junctor/requestId":"mine"}`},
-		"an id of the gateway":       {meta: `"x":1`, exchange: Exchange{RequestID: "random"}, want: `{"x":1}`},
-		"observed":                   {meta: `"x":1`, exchange: Exchange{RequestID: "random"}, observed: true, want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"random"}`},
-		"observed, with a parent":    {meta: meta(clientParent, ""), exchange: Exchange{RequestID: "r"}, observed: true, want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"r"}`, parent: clientParent},
-		"observed, with two":         {meta: meta(clientParent, ""), exchange: Exchange{RequestID: "r", Trace: tracing.NewContext(headerParent, "")}, observed: true, want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"r"}`, parent: clientParent, link: headerParent},
-		"off":                        {meta: meta(clientParent, `,"tracestate":"a=b","baggage":"c=d"`), exchange: Exchange{RequestID: "r", Named: true}, off: true, want: `{"x":1}`},
-		"off, observed":              {meta: meta(clientParent, ""), exchange: Exchange{RequestID: "r"}, observed: true, off: true, want: `{"x":1}`, parent: clientParent},
-		"off, of the header":         {meta: `"x":1`, exchange: Exchange{Trace: tracing.NewContext(headerParent, "")}, off: true, want: `{"x":1}`},
+		"nothing": {meta: `"x":1`, want: `{"x":1}`},
+		"the client's": {meta: meta(clientParent, `,"tracestate":"a=b","baggage":"c=d"`),
+			want: `{"x":1,"baggage":"c=d","traceparent":"` + clientParent + `","tracestate":"a=b"}`},
+		"that of the header": {meta: `"x":1`, exchange: Exchange{Trace: tracing.NewContext(headerParent, "a=b")},
+			want: `{"x":1,"traceparent":"` + headerParent + `","tracestate":"a=b"}`},
+		"the message's": {meta: meta(clientParent, ""), exchange: Exchange{Trace: tracing.NewContext(headerParent, "")},
+			want: `{"x":1,"traceparent":"` + clientParent + `"}`},
+		"malformed": {meta: meta("00-x", `,"tracestate":"a=b","baggage":"no"`), want: `{"x":1}`},
+		"malformed, but a header": {
+			meta: meta("00-x", ""), exchange: Exchange{Trace: tracing.NewContext(headerParent, "")},
+			want: `{"x":1,"traceparent":"` + headerParent + `"}`,
+		},
+		"escaped": {meta: `"\u0074raceparent":"bad","x":1`, want: `{"x":1}`},
+		"no text": {meta: `"traceparent":7,"tracestate":{},"baggage":[],"x":1`, want: `{"x":1}`},
+		"oversized": {meta: meta(clientParent, `,"tracestate":"a=`+strings.Repeat("b",
+			600)+`","baggage":"a=`+strings.Repeat("b", 9000)+`"`),
+			want: `{"x":1,"traceparent":"` + clientParent + `"}`},
+		"a forged id": {meta: `"junctor/requestId":"root","x":1`, want: `{"x":1}`},
+		"an id of the client": {meta: `"x":1`, exchange: Exchange{RequestID: "mine", Named: true},
+			want: `{"x":1,"junctor/requestId":"mine"}`},
+		"an id of the gateway": {meta: `"x":1`, exchange: Exchange{RequestID: "random"}, want: `{"x":1}`},
+		"observed": {meta: `"x":1`, exchange: Exchange{RequestID: "random"}, observed: true,
+			want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"random"}`},
+		"observed, with a parent": {meta: meta(clientParent, ""), exchange: Exchange{RequestID: "r"}, observed: true,
+			want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"r"}`, parent: clientParent},
+		"observed, with two": {meta: meta(clientParent, ""),
+			exchange: Exchange{RequestID: "r", Trace: tracing.NewContext(headerParent, "")}, observed: true,
+			want: `{"x":1,"traceparent":"` + ownParent + `","junctor/requestId":"r"}`, parent: clientParent,
+			link: headerParent},
+		"off": {meta: meta(clientParent, `,"tracestate":"a=b","baggage":"c=d"`),
+			exchange: Exchange{RequestID: "r", Named: true}, off: true, want: `{"x":1}`},
+		"off, observed": {meta: meta(clientParent, ""), exchange: Exchange{RequestID: "r"}, observed: true,
+			off: true, want: `{"x":1}`, parent: clientParent},
+		"off, of the header": {meta: `"x":1`, exchange: Exchange{Trace: tracing.NewContext(headerParent, "")},
+			off: true, want: `{"x":1}`},
 		"only a member that is gone": {meta: `"traceparent":"bad"`, want: ``},
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -262,7 +293,9 @@ func TestTraceReachesServers(t *testing.T) {
 				if c.observed {
 					d.Observe(s)
 				}
-				m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{` + c.meta + `}}}`))
+				m, err := mcp.Parse([]byte(
+					`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t","_meta":{` + c.meta + `}}}`,
+				))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -274,7 +307,8 @@ func TestTraceReachesServers(t *testing.T) {
 				if got := string(mcp.Member([]byte(<-f.got), "params", "_meta")); got != c.want {
 					t.Errorf("got  %s\nwant %s", got, c.want)
 				}
-				if c.observed && (s.begun[0].Parent.Parent != c.parent || s.begun[0].Link.Parent != c.link || s.begun[0].RequestID != c.exchange.RequestID) {
+				if c.observed && (s.begun[0].Parent.Parent != c.parent || s.begun[0].Link.Parent != c.link ||
+					s.begun[0].RequestID != c.exchange.RequestID) {
 					t.Errorf("observed %+v", s.begun[0])
 				}
 			})
@@ -316,7 +350,8 @@ func TestNoObserverCostsNothing(t *testing.T) {
 	d := newFixture(simple("a"))
 	defer d.end()
 	answer := response{result: []byte(`{}`)}
-	u := newUse(&pendingRequest{request: request{gw: d.Gateway, client: &modernClient{}, generation: d.generations.current()}})
+	u := newUse(&pendingRequest{request: request{gw: d.Gateway, client: &modernClient{},
+		generation: d.generations.current()}})
 	ctx, params := t.Context(), []byte(`{"name":"t","arguments":{},"_meta":{"progressToken":1}}`)
 	if n := testing.AllocsPerRun(1000, func() {
 		_, observation := observe(ctx, u.pendingRequest)

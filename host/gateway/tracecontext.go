@@ -47,7 +47,8 @@ func readTrace(meta []byte, header tracing.Context) *inboundTrace {
 // mayTrace reports whether an object may have a member about traces. It looks for texts,
 // because most requests have none.
 func mayTrace(meta []byte) bool {
-	return bytes.Contains(meta, []byte("trace")) || bytes.Contains(meta, []byte(metaBaggage)) || bytes.Contains(meta, []byte(metaRequestID)) ||
+	return bytes.Contains(meta, []byte("trace")) || bytes.Contains(meta, []byte(metaBaggage)) ||
+		bytes.Contains(meta, []byte(metaRequestID)) ||
 		bytes.IndexByte(meta, '\\') >= 0 // a name may have escapes
 }
 

@@ -22,8 +22,10 @@ func TestUsageCountsFailures(t *testing.T) {
 				d := newFixture(answering("2025-11-25"), b)
 				defer d.end()
 				d.setPolicy(policy.New(map[string]policy.Server{"a": {}, "b": {}}, policy.Rules{
-					Given: true, Default: policy.Allows, Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: "bob"}}},
-					Rules: []policy.Rule{{Effect: policy.Denies, Servers: []string{"b"}, Holder: policy.Holder{Kind: "subject", Name: "bob"}, At: "f.hcl:3:4"}},
+					Given: true, Default: policy.Allows,
+					Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: "bob"}}},
+					Rules: []policy.Rule{{Effect: policy.Denies, Servers: []string{"b"},
+						Holder: policy.Holder{Kind: "subject", Name: "bob"}, At: "f.hcl:3:4"}},
 				}))
 				var kept recorded
 				d.recordIn(&kept)
@@ -31,7 +33,10 @@ func TestUsageCountsFailures(t *testing.T) {
 					client := d.visitor(subject, "one")
 					defer client.hangUp()
 					client.greet(t, "{}")
-					client.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":{"say":%q}%s}}`, tool, say, meta)
+					client.say(
+						`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":{"say":%q}%s}}`,
+						tool, say, meta,
+					)
 					time.Sleep(20 * time.Second)
 					synctest.Wait()
 				}
@@ -42,9 +47,11 @@ func TestUsageCountsFailures(t *testing.T) {
 				call("alice", "b__t", "ok")
 				call("alice", "b__t", "ok")
 				call("bob", "b__t", "ok")
-				for server, want := range map[string]string{"a": "5 requests, 3 errors, 0 in flight", "b": "2 requests, 2 errors, 0 in flight"} {
+				for server, want := range map[string]string{"a": "5 requests, 3 errors, 0 in flight",
+					"b": "2 requests, 2 errors, 0 in flight"} {
 					n := d.opts.Usage.Of(server)
-					if got := fmt.Sprintf("%d requests, %d errors, %d in flight", n.Requests, n.Errors, n.InFlight); got != want {
+					if got := fmt.Sprintf("%d requests, %d errors, %d in flight",
+						n.Requests, n.Errors, n.InFlight); got != want {
 						t.Errorf("server %s: %s, want %s", server, got, want)
 					}
 				}
