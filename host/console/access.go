@@ -44,7 +44,8 @@ type decided struct {
 // accessFields are the fields of the form.
 func (v *accessView) fields() map[string]*string {
 	return map[string]*string{
-		"tool": &v.Tool, "subject": &v.Subject, "tenant": &v.Tenant, "issuer": &v.Issuer, "roles": &v.Roles, "groups": &v.Groups, "scopes": &v.Scopes,
+		"tool": &v.Tool, "subject": &v.Subject,
+		"tenant": &v.Tenant, "issuer": &v.Issuer, "roles": &v.Roles, "groups": &v.Groups, "scopes": &v.Scopes,
 		"claims": &v.Claims, "arguments": &v.Arguments, "address": &v.Address, "client": &v.Client, "time": &v.Time,
 	}
 }
@@ -105,7 +106,8 @@ func (q *request) decide(v *accessView) (d *decided, wrong string) {
 			return nil, wrong
 		}
 	}
-	x, err := q.sources.Policy.Explain(Use{Who: who, Tool: t, Args: args, Address: v.Address, Client: v.Client, Time: v.Time})
+	x, err := q.sources.Policy.Explain(Use{Who: who, Tool: t, Args: args, Address: v.Address, Client: v.Client,
+		Time: v.Time})
 	if err != nil {
 		return nil, fault.As(err).Message + "."
 	}
@@ -128,7 +130,8 @@ func (q *request) decide(v *accessView) (d *decided, wrong string) {
 
 // described returns the principal of a form. wrong says what the form lacks.
 func (q *request) described(v *accessView) (who authn.Principal, wrong string) {
-	for name, text := range map[string]string{"subject": v.Subject, "tenant": v.Tenant, "issuer": v.Issuer, "client": v.Client} {
+	for name, text := range map[string]string{"subject": v.Subject, "tenant": v.Tenant, "issuer": v.Issuer,
+		"client": v.Client} {
 		if len(text) > maxName {
 			return who, "The " + name + " is longer than 256 bytes."
 		}
@@ -156,5 +159,6 @@ func (q *request) described(v *accessView) (who authn.Principal, wrong string) {
 
 // namesOf returns the names in a list with commas or blanks between them.
 func namesOf(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
+	return strings.FieldsFunc(text,
+		func(r rune) bool { return r == ',' || r == ' ' || r == '\n' || r == '\r' || r == '\t' })
 }

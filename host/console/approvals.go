@@ -24,7 +24,8 @@ type approvalsView struct {
 
 // person returns who the session belongs to, for approvals.
 func (q *request) person() approval.Person {
-	return approval.Person{Principal: q.session.who, Name: q.session.name() + ", in the console", Operator: q.role >= admin}
+	return approval.Person{Principal: q.session.who, Name: q.session.name() + ", in the console",
+		Operator: q.role >= admin}
 }
 
 // approvals returns the calls that the session may see.
@@ -57,7 +58,8 @@ func answerApproval(w http.ResponseWriter, r *http.Request, q *request) error {
 	var err error
 	switch answer {
 	case "approve", "deny":
-		done, err = q.sources.Approvals.Answer(id, approval.Answer{Person: q.person(), Approve: answer == "approve", Reason: reason})
+		done, err = q.sources.Approvals.Answer(id,
+			approval.Answer{Person: q.person(), Approve: answer == "approve", Reason: reason})
 	case "revoke":
 		done, err = q.sources.Approvals.Revoke(id, q.person())
 	default:
@@ -66,7 +68,8 @@ func answerApproval(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err != nil {
 		return q.done(w, r, "approvals", failure(err))
 	}
-	return q.done(w, r, "approvals", flash{Text: answeredText(done) + done.Kind + " " + done.Item + " of " + done.Server + " for " + done.Subject + "."})
+	return q.done(w, r, "approvals", flash{Text: answeredText(done) + done.Kind + " " + done.Item + " of " +
+		done.Server + " for " + done.Subject + "."})
 }
 
 // answeredText says what came of an answer.

@@ -19,7 +19,8 @@ type auditView struct {
 }
 
 // sinces are the times that the audit log is searched for.
-var sinces = map[string]time.Duration{"": 0, "1h": time.Hour, "24h": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "30d": 30 * 24 * time.Hour}
+var sinces = map[string]time.Duration{"": 0, "1h": time.Hour, "24h": 24 * time.Hour,
+	"7d": 7 * 24 * time.Hour, "30d": 30 * 24 * time.Hour}
 
 // filter returns the filter of the form.
 func (v *auditView) filter() AuditFilter {
@@ -42,7 +43,8 @@ func (v *auditView) filter() AuditFilter {
 func showAudit(w http.ResponseWriter, r *http.Request, q *request) error {
 	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxName) }
 	v := auditView{
-		Off: q.sources.Audit == nil, Server: get("server"), Item: get("item"), Subject: get("subject"), What: get("what"), Since: get("since"), Show: get("show"),
+		Off: q.sources.Audit == nil, Server: get("server"), Item: get("item"), Subject: get("subject"),
+		What: get("what"), Since: get("since"), Show: get("show"),
 	}
 	if !v.Off {
 		f := v.filter()

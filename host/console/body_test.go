@@ -48,7 +48,8 @@ func TestSlowBodiesTakeNoPlaces(t *testing.T) {
 			if resp, _ := s.browser(t).do(http.MethodGet, "/", nil, nil); resp.StatusCode != http.StatusOK {
 				t.Errorf("the front page: %s", resp.Status)
 			}
-			if resp, _ := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {"token-of-bob"}}, nil); resp.StatusCode != http.StatusSeeOther {
+			if resp, _ := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {"token-of-bob"}},
+				nil); resp.StatusCode != http.StatusSeeOther {
 				t.Errorf("a sign-in: %s", resp.Status)
 			}
 		})

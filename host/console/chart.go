@@ -65,9 +65,12 @@ func callsChart(minutes []sample) chart {
 		most, calls, errors = max(most, s.Calls, s.Errors), calls+int(s.Calls), errors+int(s.Errors)
 	}
 	top := roundUp(int64(most))
-	c := chart{ID: "calls", Title: "Calls and errors", Unit: "calls a minute", Scale: [3]string{number(top), number(top / 2), "0"}}
-	c.Text = fmt.Sprintf("%s in the last hour, %s; at most %s calls a minute.", plural(calls, "call"), plural(errors, "error"), number(int64(most)))
-	good := bars(minutes, func(s sample) (float64, float64) { return float64(s.Errors), float64(max(s.Calls, s.Errors)) }, float64(top))
+	c := chart{ID: "calls", Title: "Calls and errors", Unit: "calls a minute",
+		Scale: [3]string{number(top), number(top / 2), "0"}}
+	c.Text = fmt.Sprintf("%s in the last hour, %s; at most %s calls a minute.",
+		plural(calls, "call"), plural(errors, "error"), number(int64(most)))
+	good := bars(minutes,
+		func(s sample) (float64, float64) { return float64(s.Errors), float64(max(s.Calls, s.Errors)) }, float64(top))
 	bad := bars(minutes, func(s sample) (float64, float64) { return 0, float64(s.Errors) }, float64(top))
 	c.Shapes = []shape{{Class: "series-a", Path: good, Name: "calls"}, {Class: "series-bad", Path: bad, Name: "errors"}}
 	c.Keys = c.Shapes
@@ -83,12 +86,14 @@ func latencyChart(minutes []sample) chart {
 	c := chart{ID: "latency", Title: "Latency", Scale: [3]string{shortDuration(top), shortDuration(top / 2), "0"}}
 	c.Text = "There was no call in the last hour."
 	if most > 0 {
-		c.Text = fmt.Sprintf("In the last hour p50 was at most %s and p99 at most %s.", shortDuration(half), shortDuration(most))
+		c.Text = fmt.Sprintf("In the last hour p50 was at most %s and p99 at most %s.",
+			shortDuration(half), shortDuration(most))
 	}
 	for _, q := range []struct {
 		name, class string
 		value       func(sample) time.Duration
-	}{{"p99", "series-b", func(s sample) time.Duration { return s.P99 }}, {"p50", "series-a", func(s sample) time.Duration { return s.P50 }}} {
+	}{{"p99", "series-b", func(s sample) time.Duration { return s.P99 }}, {"p50",
+		"series-a", func(s sample) time.Duration { return s.P50 }}} {
 		path, dots := line(minutes, q.value, top)
 		key := shape{Class: q.class, Line: true, Name: q.name, Path: path}
 		c.Shapes = append(c.Shapes, key, shape{Class: q.class, Dots: true, Path: dots})
@@ -148,7 +153,8 @@ func bars(minutes []sample, values func(sample) (from, to float64), most float64
 			continue
 		}
 		x := column(i, len(minutes))
-		fmt.Fprintf(&b, "M%.1f %.1fV%.1fH%.1fV%.1fZ", x+1, height(from, most), height(to, most), x+columnWidth-1, height(from, most))
+		fmt.Fprintf(&b, "M%.1f %.1fV%.1fH%.1fV%.1fZ",
+			x+1, height(from, most), height(to, most), x+columnWidth-1, height(from, most))
 	}
 	return b.String()
 }

@@ -33,7 +33,8 @@ func showConfiguration(w http.ResponseWriter, r *http.Request, q *request) error
 func (q *request) showConfigurationView(w http.ResponseWriter, r *http.Request, status int, done *reloaded) {
 	now := q.sources.Process.Status(r.Context()).Generation
 	v := configurationView{
-		Generation: now, Reloads: now.Number - 1, Configured: q.sources.Configuration.Configured(), Again: !q.session.link, Reloaded: done,
+		Generation: now, Reloads: now.Number - 1, Configured: q.sources.Configuration.Configured(),
+		Again: !q.session.link, Reloaded: done,
 	}
 	q.show(w, status, "configuration", "Configuration", v)
 }

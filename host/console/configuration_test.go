@@ -22,9 +22,12 @@ func TestReloadShowsItsOutcome(t *testing.T) {
 		status  int
 		want    []string
 	}{
-		"changes": {nil, http.StatusOK, []string{`role="status"`, "1 server added: new", "gateway.http.listen takes effect after a restart", "warning: deprecated"}},
-		"an error": {&control.Failure{Error: &fault.Document{Message: "unclosed block", Hint: "close it"}, Text: "Error: unclosed\n  on junctor.hcl"}, http.StatusUnprocessableEntity,
-			[]string{`role="alert"`, "The configuration in effect stays: unclosed block", "close it", "on junctor.hcl"}},
+		"changes": {nil, http.StatusOK, []string{`role="status"`, "1 server added: new",
+			"gateway.http.listen takes effect after a restart", "warning: deprecated"}},
+		"an error": {&control.Failure{Error: &fault.Document{Message: "unclosed block", Hint: "close it"},
+			Text: "Error: unclosed\n  on junctor.hcl"}, http.StatusUnprocessableEntity,
+			[]string{`role="alert"`, "The configuration in effect stays: unclosed block",
+				"close it", "on junctor.hcl"}},
 	} {
 		f.failure = c.failure
 		resp, text := b.post("configuration")
@@ -37,7 +40,8 @@ func TestReloadShowsItsOutcome(t *testing.T) {
 	if _, text := b.get("configuration"); strings.Contains(text, "ends your session") {
 		t.Error("the session of a link seems to end")
 	}
-	if _, text := s.browser(t).signIn("token-of-alice").get("configuration"); !strings.Contains(text, "ends your session") {
+	if _, text := s.browser(t).signIn("token-of-alice").get("configuration"); !strings.Contains(text,
+		"ends your session") {
 		t.Error(text)
 	}
 }

@@ -40,7 +40,8 @@ func showEvents(w http.ResponseWriter, r *http.Request, q *request) error {
 		v.Servers = append(v.Servers, s.Server)
 	}
 	found := slices.DeleteFunc(q.sources.Journal.Events(), func(e event.Event) bool {
-		return v.Group != "" && !strings.HasPrefix(string(e.Type), v.Group+".") || v.Server != "" && e.Server != v.Server
+		return v.Group != "" && !strings.HasPrefix(string(e.Type), v.Group+".") ||
+			v.Server != "" && e.Server != v.Server
 	})
 	v.Found, v.pager = len(found), pagerOf(pageNumber(r), len(found))
 	for _, e := range found[max(v.From-1, 0):v.To] {
@@ -51,11 +52,13 @@ func showEvents(w http.ResponseWriter, r *http.Request, q *request) error {
 }
 
 // badEvents are the types of events that tell of a failure.
-var badEvents = []event.Type{event.ReloadFailed, event.ServerFailed, event.ServerNeedsAuth, event.PluginCrashed, event.PluginQuarantined}
+var badEvents = []event.Type{event.ReloadFailed, event.ServerFailed, event.ServerNeedsAuth, event.PluginCrashed,
+	event.PluginQuarantined}
 
 // eventRowOf returns an event for the page.
 func eventRowOf(e event.Event) eventRow {
-	row := eventRow{Time: e.Time, Type: string(e.Type), About: cmp.Or(e.Server, e.Plugin), Bad: slices.Contains(badEvents, e.Type) || e.Error != ""}
+	row := eventRow{Time: e.Time, Type: string(e.Type), About: cmp.Or(e.Server, e.Plugin),
+		Bad: slices.Contains(badEvents, e.Type) || e.Error != ""}
 	if p := e.Principal; p != nil {
 		row.Who = cmp.Or(p.Subject, "tenant "+p.Tenant)
 	}

@@ -120,13 +120,16 @@ func (f *fake) AcceptTools(server string, digests map[string]string, by string) 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for tool, digest := range digests {
-		if !slices.ContainsFunc(f.pinned.Differences, func(d pins.Difference) bool { return d.Tool == tool && d.Digest == digest }) {
-			return fault.New(fault.ToolHeld, "the definition of tool %q of server %q changed again", tool, server).WithHint("look at it again")
+		if !slices.ContainsFunc(f.pinned.Differences,
+			func(d pins.Difference) bool { return d.Tool == tool && d.Digest == digest }) {
+			return fault.New(fault.ToolHeld, "the definition of tool %q of server %q changed again", tool, server).
+				WithHint("look at it again")
 		}
 	}
 	for _, tool := range slices.Sorted(maps.Keys(digests)) {
 		f.did = append(f.did, fmt.Sprintf("accept %s %s of %s by %s", tool, digests[tool], server, by))
-		f.pinned.Differences = slices.DeleteFunc(f.pinned.Differences, func(d pins.Difference) bool { return d.Tool == tool })
+		f.pinned.Differences = slices.DeleteFunc(f.pinned.Differences,
+			func(d pins.Difference) bool { return d.Tool == tool })
 	}
 	return nil
 }
@@ -171,20 +174,27 @@ func (f *fake) Explain(u Use) (x policy.Explanation, err error) {
 		f.note("from %s %s %s %s %v", u.Address, u.Client, u.Time, u.Who.Issuer, u.Who.Scopes)
 	}
 	if u.Who.Subject == "failing" {
-		when := condition.New(`startswith(args.x, "a")`, &condition.Call{Name: "startswith", Args: []condition.Expression{
-			&condition.Reference{Root: "args", Path: []condition.Step{{Name: "x"}}}, &condition.Constant{Value: condition.Text("a")},
-		}})
-		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Denies, When: when, At: "junctor.hcl:3:1"}}})
-		return p.Explain(&policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
+		when := condition.New(`startswith(args.x, "a")`,
+			&condition.Call{Name: "startswith", Args: []condition.Expression{
+				&condition.Reference{Root: "args", Path: []condition.Step{{Name: "x"}}},
+				&condition.Constant{Value: condition.Text("a")},
+			}})
+		p := policy.New(map[string]policy.Server{u.Tool.Server: {}},
+			policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Denies, When: when, At: "junctor.hcl:3:1"}}})
+		return p.Explain(&policy.Query{Principal: &u.Who,
+			Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
 	}
 	if need, ok := needs[u.Who.Subject]; ok {
-		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Confirms, Approval: need, At: "junctor.hcl:3:1"}}})
-		return p.Explain(&policy.Query{Principal: &u.Who, Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
+		p := policy.New(map[string]policy.Server{u.Tool.Server: {}}, policy.Rules{Given: true,
+			Rules: []policy.Rule{{Effect: policy.Confirms, Approval: need, At: "junctor.hcl:3:1"}}})
+		return p.Explain(&policy.Query{Principal: &u.Who,
+			Item: policy.Item{Server: u.Tool.Server, Kind: policy.Tool, Name: u.Tool.Name}, Args: u.Args}, false), nil
 	}
 	return policy.Explanation{
 		Decision: policy.Decision{Verdict: policy.Deny, Rule: "deny at junctor.hcl:3:1"},
 		Roles:    []policy.HeldRole{{Role: "known", From: "credential", Known: true}},
-		Rules:    []policy.RuleResult{{Rule: "deny at junctor.hcl:3:1", Effect: "deny", Matched: true, Decided: true}, {Rule: "allow at junctor.hcl:4:1", Effect: "allow", Why: "its condition is false", When: "args.a == 1"}},
+		Rules: []policy.RuleResult{{Rule: "deny at junctor.hcl:3:1", Effect: "deny", Matched: true, Decided: true},
+			{Rule: "allow at junctor.hcl:4:1", Effect: "allow", Why: "its condition is false", When: "args.a == 1"}},
 	}, nil
 }
 
@@ -280,7 +290,8 @@ func (f *fake) AcceptProgram(plugin, digest, by string) error {
 			return nil
 		}
 	}
-	return fault.New(fault.PluginChecksum, "the program of plugin %q changed again", plugin).WithHint("look at it again")
+	return fault.New(fault.PluginChecksum, "the program of plugin %q changed again", plugin).
+		WithHint("look at it again")
 }
 
 func (f *fake) Totals() map[string]usage.Totals { return f.totals }
@@ -288,7 +299,9 @@ func (f *fake) Totals() map[string]usage.Totals { return f.totals }
 // Search is a log of rows, the latest first.
 func (f *fake) Search(_ context.Context, filter AuditFilter) (page AuditPage, err error) {
 	for _, r := range f.rows {
-		if filter.Before > 0 && r.Seq >= filter.Before || filter.Subject != "" && r.Subject != filter.Subject || filter.Errors && r.Outcome == "ok" || filter.Uses && r.What == "tools/list" || filter.What != "" && r.What != filter.What {
+		if filter.Before > 0 && r.Seq >= filter.Before || filter.Subject != "" && r.Subject != filter.Subject ||
+			filter.Errors && r.Outcome == "ok" || filter.Uses && r.What == "tools/list" ||
+			filter.What != "" && r.What != filter.What {
 			continue
 		}
 		if len(page.Rows) == filter.Limit {
@@ -309,7 +322,8 @@ func (f *fake) Reload(_ context.Context, by string) (*control.Reloaded, *control
 	if f.failure != nil {
 		return nil, f.failure
 	}
-	return &control.Reloaded{Generation: 4, Added: []string{"new"}, Restart: []control.Pending{{Setting: "gateway.http.listen", Effect: "none"}}, Text: "warning: deprecated"}, nil
+	return &control.Reloaded{Generation: 4, Added: []string{"new"},
+		Restart: []control.Pending{{Setting: "gateway.http.listen", Effect: "none"}}, Text: "warning: deprecated"}, nil
 }
 
 func (f *fake) Records() []*logbuffer.Record { return slices.Clone(f.records) }
@@ -320,49 +334,75 @@ func newFake() *fake {
 	now := time.Now()
 	f := &fake{
 		status: control.Status{
-			PID: 4711, Generation: control.Generation{Number: 3, Loaded: now.Add(-time.Hour), Path: "/etc/junctor/junctor.hcl"},
+			PID:        4711,
+			Generation: control.Generation{Number: 3, Loaded: now.Add(-time.Hour), Path: "/etc/junctor/junctor.hcl"},
 			Servers: []*control.Server{
-				{Server: "files", OK: true, State: "ready", Transport: "stdio", Calls: 1204, InFlight: 1, At: "junctor.hcl:3:1", Tools: new(2), PID: 99, Memory: 40 << 20, P50: 12, P99: 80.4, ServerInfo: []byte(`{"name":"files","version":"2.1.0"}`), LastUsed: new(now.Add(-time.Minute))},
-				{Server: "github", State: "needs_auth", Transport: "http", Calls: 31, Errors: 4, At: "junctor.hcl:9:1", Error: &fault.Document{Code: fault.UpstreamLogin, Message: "the server requires a login", Hint: "run junctor login github", Output: []string{"last words"}}},
+				{Server: "files", OK: true, State: "ready", Transport: "stdio", Calls: 1204, InFlight: 1,
+					At: "junctor.hcl:3:1", Tools: new(2), PID: 99, Memory: 40 << 20, P50: 12, P99: 80.4,
+					ServerInfo: []byte(`{"name":"files","version":"2.1.0"}`), LastUsed: new(now.Add(-time.Minute))},
+				{Server: "github", State: "needs_auth", Transport: "http", Calls: 31, Errors: 4, At: "junctor.hcl:9:1",
+					Error: &fault.Document{Code: fault.UpstreamLogin, Message: "the server requires a login",
+						Hint: "run junctor login github", Output: []string{"last words"}}},
 				{Server: "idle", OK: true, State: "not_started", Transport: "stdio", At: "junctor.hcl:15:1"},
 				{Server: "old", OK: true, State: "disabled", At: "junctor.hcl:20:1"},
 			},
-			Plugins:  []control.Plugin{{Plugin: "stdio", Version: "1.0.0", State: "running", PID: 98, Memory: 9 << 20, Connections: 1}},
-			Sessions: control.Sessions{Count: 1, List: []control.Session{{Client: "claude 1.0", Subject: "alice", Tenant: "default", Revision: "2025-11-25", Since: now.Add(-time.Hour), InFlight: 1}}},
-			Limits:   []control.ToolUse{{Tenant: "default", Server: "files", Tool: "read", Used: 0.5, Running: 2}},
-			Clients:  []control.ClientUse{{Tenant: "default", Subject: "alice", Method: "static_token", Requests: 1}},
+			Plugins: []control.Plugin{{Plugin: "stdio", Version: "1.0.0", State: "running", PID: 98, Memory: 9 << 20,
+				Connections: 1}},
+			Sessions: control.Sessions{Count: 1, List: []control.Session{{Client: "claude 1.0", Subject: "alice",
+				Tenant: "default", Revision: "2025-11-25", Since: now.Add(-time.Hour), InFlight: 1}}},
+			Limits:  []control.ToolUse{{Tenant: "default", Server: "files", Tool: "read", Used: 0.5, Running: 2}},
+			Clients: []control.ClientUse{{Tenant: "default", Subject: "alice", Method: "static_token", Requests: 1}},
 		},
 		pending: []control.Approval{
-			{ID: "abcdef", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 1, Subject: "bob", Tenant: "default", Method: "static_token", Client: "claude 1.0", Server: "files", Kind: "tool", Item: "write", Arguments: "{\n  \"path\": \"/srv/a\"\n}", Covers: "call", Rule: "confirm at junctor.hcl:30:1"},
-			{ID: "ghijkl", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 2, Subject: "alice", Tenant: "default", Method: "static_token", Server: "github", Kind: "tool", Item: "delete", Arguments: "{}", Covers: "tool", Rule: "confirm at junctor.hcl:31:1"},
-			{ID: "mnopqr", State: "denied", Since: now, Expires: now.Add(time.Minute), Subject: "bob", Tenant: "default", Server: "files", Kind: "tool", Item: "remove", By: "alice"},
+			{ID: "abcdef", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 1, Subject: "bob",
+				Tenant: "default", Method: "static_token", Client: "claude 1.0", Server: "files", Kind: "tool",
+				Item: "write", Arguments: "{\n  \"path\": \"/srv/a\"\n}", Covers: "call",
+				Rule: "confirm at junctor.hcl:30:1"},
+			{ID: "ghijkl", State: "waiting", Since: now, Expires: now.Add(5 * time.Minute), Times: 2, Subject: "alice",
+				Tenant: "default", Method: "static_token", Server: "github", Kind: "tool", Item: "delete",
+				Arguments: "{}", Covers: "tool", Rule: "confirm at junctor.hcl:31:1"},
+			{ID: "mnopqr", State: "denied", Since: now, Expires: now.Add(time.Minute), Subject: "bob",
+				Tenant: "default", Server: "files", Kind: "tool", Item: "remove", By: "alice"},
 		},
-		logins:   []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
-		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0", Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
-		lines:    []string{"listening"},
+		logins: []Login{{Server: "github", Kind: "oauth", State: "needs_login", Reason: "no credential is stored"}},
+		programs: []Program{{Plugin: "stdio", Source: "builtin/stdio", Version: "1.0.0",
+			Path: "/opt/junctor-plugin-stdio", SHA256: strings.Repeat("ab", 32), Pinned: true}},
+		lines: []string{"listening"},
 
 		instructions: "Read before you write.",
 		items: Items{
-			Resources: []*catalog.Item{{Server: "files", Exposed: "file:///srv/plan.md", Description: "The plan.", Raw: []byte(`{"mimeType":"text/markdown"}`)}},
-			Templates: []*catalog.Template{{Item: catalog.Item{Server: "files", Exposed: "file:///{path}", Title: "Any file"}}},
-			Prompts:   []*catalog.Prompt{{Item: catalog.Item{Server: "github", Exposed: "github__review"}, Arguments: []catalog.Argument{{Name: "change", Description: "The number.", Required: true}, {Name: "style"}}}},
+			Resources: []*catalog.Item{{Server: "files", Exposed: "file:///srv/plan.md", Description: "The plan.",
+				Raw: []byte(`{"mimeType":"text/markdown"}`)}},
+			Templates: []*catalog.Template{
+				{Item: catalog.Item{Server: "files", Exposed: "file:///{path}", Title: "Any file"}},
+			},
+			Prompts: []*catalog.Prompt{{Item: catalog.Item{Server: "github", Exposed: "github__review"},
+				Arguments: []catalog.Argument{{Name: "change", Description: "The number.", Required: true},
+					{Name: "style"}}}},
 		},
-		settings: []Setting{{Name: "transport.command", Value: `["npx"]`, Given: true, From: "junctor.hcl:4:5"}, {Name: "timeouts.call", Value: "60s"}},
+		settings: []Setting{{Name: "transport.command", Value: `["npx"]`, Given: true, From: "junctor.hcl:4:5"},
+			{Name: "timeouts.call", Value: "60s"}},
 		configured: Configured{
-			Files: []string{"/etc/junctor/junctor.hcl"}, Servers: []ConfiguredServer{{Name: "files", State: "enabled", At: "junctor.hcl:3:1", Replaces: []string{"user.hcl:1:1"}}},
+			Files: []string{"/etc/junctor/junctor.hcl"}, Servers: []ConfiguredServer{{Name: "files", State: "enabled",
+				At: "junctor.hcl:3:1", Replaces: []string{"user.hcl:1:1"}}},
 			Blocks: []Detail{{"audit.sync", `"full"`}},
 		},
 		named: []NamedPrincipal{
-			{"local", authn.Local()}, {"bob", authn.Principal{Subject: "bob", Tenant: "default"}}, {"role intern", authn.Principal{Tenant: "default", Roles: []string{"intern"}}},
+			{"local", authn.Local()}, {"bob", authn.Principal{Subject: "bob", Tenant: "default"}},
+			{"role intern", authn.Principal{Tenant: "default", Roles: []string{"intern"}}},
 		},
 		records: []*logbuffer.Record{
-			{Time: now, Level: "warn", Server: "github", Message: "a request failed", Fields: map[string]any{"error": "no route", "attempts": 3, "hint": ""}},
-			{Time: now, Level: "debug", Plugin: "stdio", Message: "started", Fields: map[string]any{"stack": "one\ntwo"}},
-			{Time: now, Level: "info", Message: "the console is served", Fields: map[string]any{"link": "http://127.0.0.1:7576" + linkPath + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}},
+			{Time: now, Level: "warn", Server: "github", Message: "a request failed",
+				Fields: map[string]any{"error": "no route", "attempts": 3, "hint": ""}},
+			{Time: now, Level: "debug", Plugin: "stdio", Message: "started",
+				Fields: map[string]any{"stack": "one\ntwo"}},
+			{Time: now, Level: "info", Message: "the console is served",
+				Fields: map[string]any{"link": "http://127.0.0.1:7576" + linkPath + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}},
 		},
 		events: []event.Event{
 			{Time: now, Type: event.ServerFailed, Server: "github", Error: "no route to host"},
-			{Time: now, Type: event.ApprovalDecided, Server: "files", Kind: "tool", Item: "write", Approval: "abcdef", State: "approved", Decided: "alice", Principal: &event.Principal{Tenant: "default", Subject: "bob"}},
+			{Time: now, Type: event.ApprovalDecided, Server: "files", Kind: "tool", Item: "write", Approval: "abcdef",
+				State: "approved", Decided: "alice", Principal: &event.Principal{Tenant: "default", Subject: "bob"}},
 			{Time: now, Type: event.ReloadOK, Added: []string{"files", "old"}},
 		},
 		totals: map[string]usage.Totals{},
@@ -370,7 +410,9 @@ func newFake() *fake {
 	}
 	for _, name := range []string{"read", "write"} {
 		f.tools = append(f.tools, &catalog.Tool{
-			Item: catalog.Item{Server: "files", Name: name, Exposed: "files__" + name, Description: "Does " + name + " a file."}, Input: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`),
+			Item: catalog.Item{
+				Server: "files", Name: name, Exposed: "files__" + name, Description: "Does " + name + " a file.",
+			}, Input: []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`),
 		})
 	}
 	return f
@@ -378,7 +420,8 @@ func newFake() *fake {
 
 // sources returns the fake as all sources.
 func (f *fake) sources() Sources {
-	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Items: f, Policy: f, Approvals: f, Logins: f, Programs: f, Traffic: f, Journal: f, Configuration: f, Audit: f}
+	return Sources{Process: f, Servers: f, Pins: f, Tools: f, Items: f, Policy: f, Approvals: f, Logins: f, Programs: f,
+		Traffic: f, Journal: f, Configuration: f, Audit: f}
 }
 
 // auth knows four tokens.
@@ -401,11 +444,15 @@ type site struct {
 func newSite(t *testing.T, f *fake, change func(*Options)) *site {
 	t.Helper()
 	s := &site{fake: f}
-	s.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.console.ServeHTTP(w, r) }))
+	s.http = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.console.ServeHTTP(w, r)
+	}))
 	s.http.Config.ErrorLog = hclog.NewNullLogger().StandardLogger(nil)
 	o := Options{
 		Sources: f.sources(), Log: hclog.NewNullLogger(), Version: "1.2.3",
-		Settings: Settings{Admins: subjects("alice"), Viewers: subjects("bob"), Approver: func(p authn.Principal) bool { return p.Subject == "dora" }, Auth: auth(), Address: s.http.Listener.Addr()},
+		Settings: Settings{Admins: subjects("alice"), Viewers: subjects("bob"),
+			Approver: func(p authn.Principal) bool { return p.Subject == "dora" }, Auth: auth(),
+			Address: s.http.Listener.Addr()},
 	}
 	if change != nil {
 		change(&o)
@@ -427,7 +474,8 @@ type browser struct {
 
 func (s *site) browser(t *testing.T) *browser {
 	tr := &http.Transport{DisableKeepAlives: true}
-	return &browser{t: t, site: s, client: &http.Client{Transport: tr, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	return &browser{t: t, site: s, client: &http.Client{Transport: tr,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
 // do sends a request and returns the response with its body.
@@ -500,7 +548,8 @@ func (b *browser) post(page string, pairs ...string) (*http.Response, string) {
 // signIn signs in with a token.
 func (b *browser) signIn(token string) *browser {
 	b.t.Helper()
-	if resp, text := b.do(http.MethodPost, "/login", url.Values{"token": {token}}, nil); resp.StatusCode != http.StatusSeeOther {
+	if resp, text := b.do(http.MethodPost, "/login", url.Values{"token": {token}},
+		nil); resp.StatusCode != http.StatusSeeOther {
 		b.t.Fatalf("%s: %s\n%s", token, resp.Status, consoletest.Said(text))
 	}
 	return b

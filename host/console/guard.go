@@ -44,25 +44,37 @@ var (
 		text: "The address of this page names a host that the console does not know. Open it at the address that Junctor printed, or add the name to hosts in the console block."}
 	errOrigin = &refusal{status: http.StatusForbidden, title: "Request of another page refused",
 		text: "This request came from a page of another site. Type the address of the console, or open the link that junctor console prints."}
-	errNoPage    = &refusal{status: http.StatusNotFound, title: "No such page", text: "The console has no page at this address."}
+	errNoPage = &refusal{status: http.StatusNotFound, title: "No such page",
+		text: "The console has no page at this address."}
 	errNoSession = &refusal{status: http.StatusUnauthorized, title: "Not signed in",
 		text: "There is no session for this page in this browser, or it has ended. Sign in again."}
 	errForm = &refusal{status: http.StatusForbidden, title: "Form not accepted",
 		text: "The form does not belong to this session. Load the page again and repeat what you did."}
-	errFormType  = &refusal{status: http.StatusUnsupportedMediaType, title: "Form not accepted", text: "A form is sent as application/x-www-form-urlencoded."}
-	errFormSize  = &refusal{status: http.StatusRequestEntityTooLarge, title: "Form too large", text: "A form has at most 256 KiB."}
-	errRole      = &refusal{status: http.StatusForbidden, title: "Not allowed", text: "A viewer sees the pages of the console. Only an admin acts."}
-	errLink      = &refusal{status: http.StatusForbidden, title: "Link not valid", text: "The link was used already, or is older than five minutes. Run junctor console for another one."}
-	errUser      = &refusal{status: http.StatusForbidden, title: "Link of another user", text: "Only the user who runs Junctor opens this link."}
-	errToken     = &refusal{status: http.StatusUnauthorized, title: "Not signed in", text: "The token is not accepted, or its subject is neither in admins nor in viewers of the console block."}
-	errAttempts  = &refusal{status: http.StatusTooManyRequests, title: "Too many attempts", text: "Too many sign-ins of your network failed. Wait a minute."}
-	errAuthDown  = &refusal{status: http.StatusServiceUnavailable, title: "Sign-in not possible now", text: "The token cannot be checked at the moment. The log of Junctor says why."}
-	errNoAuth    = &refusal{status: http.StatusForbidden, title: "No sign-in with a token", text: "The configuration has no auth block in gateway.http. Run junctor console for a link."}
-	errBusyTries = &refusal{status: http.StatusServiceUnavailable, title: "Too many calls", text: "The console makes at most eight calls at a time. Try again when one has ended."}
+	errFormType = &refusal{status: http.StatusUnsupportedMediaType, title: "Form not accepted",
+		text: "A form is sent as application/x-www-form-urlencoded."}
+	errFormSize = &refusal{status: http.StatusRequestEntityTooLarge, title: "Form too large",
+		text: "A form has at most 256 KiB."}
+	errRole = &refusal{status: http.StatusForbidden, title: "Not allowed",
+		text: "A viewer sees the pages of the console. Only an admin acts."}
+	errLink = &refusal{status: http.StatusForbidden, title: "Link not valid",
+		text: "The link was used already, or is older than five minutes. Run junctor console for another one."}
+	errUser = &refusal{status: http.StatusForbidden, title: "Link of another user",
+		text: "Only the user who runs Junctor opens this link."}
+	errToken = &refusal{status: http.StatusUnauthorized, title: "Not signed in",
+		text: "The token is not accepted, or its subject is neither in admins nor in viewers of the console block."}
+	errAttempts = &refusal{status: http.StatusTooManyRequests, title: "Too many attempts",
+		text: "Too many sign-ins of your network failed. Wait a minute."}
+	errAuthDown = &refusal{status: http.StatusServiceUnavailable, title: "Sign-in not possible now",
+		text: "The token cannot be checked at the moment. The log of Junctor says why."}
+	errNoAuth = &refusal{status: http.StatusForbidden, title: "No sign-in with a token",
+		text: "The configuration has no auth block in gateway.http. Run junctor console for a link."}
+	errBusyTries = &refusal{status: http.StatusServiceUnavailable, title: "Too many calls",
+		text: "The console makes at most eight calls at a time. Try again when one has ended."}
 )
 
 func errMethod(allow string) error {
-	return &refusal{status: http.StatusMethodNotAllowed, title: "Method not allowed", text: "This address answers " + allow + ".", allow: allow}
+	return &refusal{status: http.StatusMethodNotAllowed, title: "Method not allowed",
+		text: "This address answers " + allow + ".", allow: allow}
 }
 
 // checkOrigin refuses a request that another page may have sent. Browsers send a form with
@@ -72,7 +84,8 @@ func checkOrigin(a *active, r *http.Request) error {
 	if a.origin.CheckHost(r) != nil {
 		return errHost
 	}
-	if sent, site := r.Header["Origin"], r.Header["Sec-Fetch-Site"]; len(sent) == 1 && sent[0] == "null" && len(site) == 1 && site[0] == "same-origin" {
+	if sent, site := r.Header["Origin"], r.Header["Sec-Fetch-Site"]; len(sent) == 1 && sent[0] == "null" &&
+		len(site) == 1 && site[0] == "same-origin" {
 		return nil
 	}
 	switch err := a.origin.Check(r); {
@@ -86,7 +99,8 @@ func checkOrigin(a *active, r *http.Request) error {
 
 // parseForm reads the form of a request.
 func parseForm(r *http.Request) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil ||
+		kind != "application/x-www-form-urlencoded" {
 		return errFormType
 	}
 	if err := r.ParseForm(); err != nil {
@@ -121,8 +135,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Allow", e.allow)
 	}
 	if e.status == http.StatusForbidden || e.status == http.StatusUnauthorized && r.Method == http.MethodPost {
-		s.refusals.Log(hclog.Warn, "console", "the console refused a request", "why", e.title, "method", r.Method, "from", r.RemoteAddr)
+		s.refusals.Log(hclog.Warn, "console", "the console refused a request",
+			"why", e.title, "method", r.Method, "from", r.RemoteAddr)
 	}
 	a := s.active.Load()
-	s.views.write(w, e.status, "refused", front{Title: e.title, Text: e.text, Token: a.Auth != nil, Local: a.local, Again: e != errHost && e != errOrigin, Version: s.version})
+	s.views.write(w, e.status, "refused", front{Title: e.title, Text: e.text, Token: a.Auth != nil, Local: a.local,
+		Again: e != errHost && e != errOrigin, Version: s.version})
 }

@@ -84,15 +84,18 @@ func TestRunSamples(t *testing.T) {
 func TestChartsStayInTheirFrame(t *testing.T) {
 	full := make([]sample, maxSamples)
 	for i := range full {
-		full[i] = sample{Calls: uint32(i * i), Errors: uint32(i), P50: time.Duration(i) * time.Millisecond, P99: time.Duration(i*i) * time.Millisecond}
+		full[i] = sample{Calls: uint32(i * i), Errors: uint32(i), P50: time.Duration(i) * time.Millisecond,
+			P99: time.Duration(i*i) * time.Millisecond}
 	}
 	for name, samples := range map[string][]sample{
-		"none": nil, "one": {{Calls: 1, P50: 1, P99: 1}}, "full": full, "errors only": {{Calls: 3, Errors: 5, P50: time.Second, P99: time.Second}}, "idle": make([]sample, 10),
+		"none": nil, "one": {{Calls: 1, P50: 1, P99: 1}}, "full": full,
+		"errors only": {{Calls: 3, Errors: 5, P50: time.Second, P99: time.Second}}, "idle": make([]sample, 10),
 		"largest": {{Calls: 1 << 31, Errors: 1 << 31, P50: time.Hour, P99: time.Hour}, {}, {Calls: 1, P50: 1, P99: 2}},
 	} {
 		for _, c := range charts(samples) {
 			for _, s := range c.Shapes {
-				for _, number := range strings.FieldsFunc(s.Path, func(r rune) bool { return strings.ContainsRune("MVHLZh ", r) }) {
+				for _, number := range strings.FieldsFunc(s.Path,
+					func(r rune) bool { return strings.ContainsRune("MVHLZh ", r) }) {
 					var v float64
 					if _, err := fmt.Sscan(number, &v); err != nil || v < 0 || v > chartWidth {
 						t.Fatalf("%s, %s: %q in %s", name, c.ID, number, s.Path)
@@ -129,8 +132,10 @@ func TestChartsHaveAScale(t *testing.T) {
 		}
 	}
 	for d, want := range map[time.Duration]string{
-		0: "0.2 ms, 0.1 ms", 3 * time.Millisecond: "4 ms, 2 ms", 90 * time.Millisecond: "100 ms, 50 ms", 700 * time.Millisecond: "1 s, 500 ms",
-		30 * time.Second: "40 s, 20 s", 50 * time.Second: "1 min, 30 s", 90 * time.Second: "2 min, 1 min", 61 * time.Minute: "2 h 0 min, 1 h 0 min",
+		0: "0.2 ms, 0.1 ms", 3 * time.Millisecond: "4 ms, 2 ms", 90 * time.Millisecond: "100 ms, 50 ms",
+		700 * time.Millisecond: "1 s, 500 ms",
+		30 * time.Second:       "40 s, 20 s", 50 * time.Second: "1 min, 30 s", 90 * time.Second: "2 min, 1 min",
+		61 * time.Minute: "2 h 0 min, 1 h 0 min",
 	} {
 		top := roundUpDuration(d)
 		if got := shortDuration(top) + ", " + shortDuration(top/2); got != want || top < d {

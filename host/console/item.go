@@ -46,7 +46,8 @@ func (v itemView) Noun() string {
 func (q *request) itemOf(sent url.Values) (*itemView, error) {
 	all := rowsOfItems(q.sources.Items.Items())
 	i := slices.IndexFunc(all, func(one itemRow) bool {
-		return one.Kind == sent.Get("kind") && one.Server == sent.Get("server") && q.views.names.means(sent.Get("name"), one.Exposed)
+		return one.Kind == sent.Get("kind") && one.Server == sent.Get("server") &&
+			q.views.names.means(sent.Get("name"), one.Exposed)
 	})
 	if i < 0 {
 		return nil, errNoPage

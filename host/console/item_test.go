@@ -18,18 +18,26 @@ func TestItemsAreRead(t *testing.T) {
 		did    string
 		shows  []string
 	}{
-		"a resource": {[]string{"kind", "resource", "server", "files", "name", "file:///srv/plan.md"}, contents, "read file:///srv/plan.md of files as local at 127.0.0.1",
+		"a resource": {[]string{"kind", "resource", "server", "files", "name", "file:///srv/plan.md"}, contents,
+			"read file:///srv/plan.md of files as local at 127.0.0.1",
 			[]string{"Resource file:///srv/plan.md", "# The plan", "Resource 2", "Browsers show no such data here"}},
-		"one of a template": {[]string{"kind", "template", "server", "files", "name", "file:///{path}", "uri", " file:///srv/a "}, contents, "read file:///srv/a of files as local at 127.0.0.1", []string{"Resource template", "# The plan"}},
-		"a prompt": {[]string{"kind", "prompt", "server", "github", "name", "github__review", "arg0", "7", "arg1", ""}, `{"messages":[{"role":"user","content":{"type":"text","text":"Review 7."}}]}`,
-			"get github__review map[change:7] as local at 127.0.0.1", []string{"Prompt github__review", "Text 1, <bdi>user</bdi>", "Review 7.", ">\n7</textarea>"}},
-		"a result of another form": {[]string{"kind", "resource", "server", "files", "name", "file:///srv/plan.md"}, `{"contents":{"text":"odd"}}`, "read ", []string{"The whole result", "odd"}},
+		"one of a template": {
+			[]string{"kind", "template", "server", "files", "name", "file:///{path}", "uri", " file:///srv/a "},
+			contents, "read file:///srv/a of files as local at 127.0.0.1", []string{"Resource template", "# The plan"},
+		},
+		"a prompt": {[]string{"kind", "prompt", "server", "github", "name", "github__review", "arg0", "7", "arg1", ""},
+			`{"messages":[{"role":"user","content":{"type":"text","text":"Review 7."}}]}`,
+			"get github__review map[change:7] as local at 127.0.0.1",
+			[]string{"Prompt github__review", "Text 1, <bdi>user</bdi>", "Review 7.", ">\n7</textarea>"}},
+		"a result of another form": {[]string{"kind", "resource", "server", "files", "name", "file:///srv/plan.md"},
+			`{"contents":{"text":"odd"}}`, "read ", []string{"The whole result", "odd"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			f.result = Result{JSON: []byte(c.result)}
 			resp, text := newSite(t, f, nil).browser(t).signInByLink().post("item", c.form...)
-			if resp.StatusCode != http.StatusOK || !slices.ContainsFunc(f.done(), func(did string) bool { return strings.HasPrefix(did, c.did) }) {
+			if resp.StatusCode != http.StatusOK ||
+				!slices.ContainsFunc(f.done(), func(did string) bool { return strings.HasPrefix(did, c.did) }) {
 				t.Errorf("%s, did %q", resp.Status, f.done())
 			}
 			for _, want := range c.shows {
@@ -48,12 +56,17 @@ func TestItemsAreNotRead(t *testing.T) {
 		status int
 		shows  string
 	}{
-		"a required argument":        {[]string{"kind", "prompt", "server", "github", "name", "github__review", "arg1", "x"}, http.StatusUnprocessableEntity, "The argument change is required."},
-		"a name in braces":           {[]string{"kind", "template", "server", "files", "name", "file:///{path}"}, http.StatusUnprocessableEntity, "The URI has braces"},
-		"another kind":               {[]string{"kind", "prompt", "server", "files", "name", "file:///srv/plan.md"}, http.StatusNotFound, ""},
-		"another server":             {[]string{"kind", "resource", "server", "github", "name", "file:///srv/plan.md"}, http.StatusNotFound, ""},
-		"a resource that is unknown": {[]string{"kind", "resource", "server", "files", "name", "file:///etc/shadow", "uri", "file:///srv/plan.md"}, http.StatusNotFound, ""},
-		"nothing":                    {nil, http.StatusNotFound, ""},
+		"a required argument": {[]string{"kind", "prompt", "server", "github", "name", "github__review", "arg1", "x"},
+			http.StatusUnprocessableEntity, "The argument change is required."},
+		"a name in braces": {[]string{"kind", "template", "server", "files", "name", "file:///{path}"},
+			http.StatusUnprocessableEntity, "The URI has braces"},
+		"another kind": {[]string{"kind", "prompt", "server", "files", "name", "file:///srv/plan.md"},
+			http.StatusNotFound, ""},
+		"another server": {[]string{"kind", "resource", "server", "github", "name", "file:///srv/plan.md"},
+			http.StatusNotFound, ""},
+		"a resource that is unknown": {[]string{"kind", "resource", "server", "files", "name", "file:///etc/shadow",
+			"uri", "file:///srv/plan.md"}, http.StatusNotFound, ""},
+		"nothing": {nil, http.StatusNotFound, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()

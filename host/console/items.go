@@ -45,7 +45,8 @@ func showItems(w http.ResponseWriter, r *http.Request, q *request) error {
 		if !slices.Contains(v.Servers, one.Server) {
 			v.Servers = append(v.Servers, one.Server)
 		}
-		if (v.Server == "" || v.Server == one.Server) && (v.Kind == "" || v.Kind == one.Kind) && itemHas(one.Item, words) {
+		if (v.Server == "" || v.Server == one.Server) && (v.Kind == "" || v.Kind == one.Kind) &&
+			itemHas(one.Item, words) {
 			found = append(found, one)
 		}
 	}
@@ -72,6 +73,7 @@ func rowsOfItems(all Items) (rows []itemRow) {
 // itemHas reports whether each word is part of the name, the title or the description of an
 // item. The words are in lower case.
 func itemHas(it *catalog.Item, words []string) bool {
-	text := strings.ToLower(it.Exposed + "\n" + it.Name + "\n" + it.Title + "\n" + cutBytes(it.Description, maxSearched))
+	text := strings.ToLower(it.Exposed + "\n" + it.Name + "\n" + it.Title + "\n" +
+		cutBytes(it.Description, maxSearched))
 	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
 }

@@ -51,7 +51,8 @@ func showLog(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	words := strings.Fields(strings.ToLower(v.Query))
 	found := slices.DeleteFunc(q.sources.Journal.Records(), func(r *logbuffer.Record) bool {
-		return severity(r.Level) > severity(cmp.Or(v.Level, "trace")) || v.Server != "" && r.Server != v.Server && r.Plugin != v.Server || !recordHas(r, words)
+		return severity(r.Level) > severity(cmp.Or(v.Level, "trace")) ||
+			v.Server != "" && r.Server != v.Server && r.Plugin != v.Server || !recordHas(r, words)
 	})
 	v.Found, v.pager = len(found), pagerOf(pageNumber(r), len(found))
 	left := maxDetails
@@ -90,7 +91,8 @@ const shownFields = 8
 
 // rowOf returns a record for the page. left is what remains of the bytes of long texts.
 func rowOf(r *logbuffer.Record, left *int) logRow {
-	row := logRow{Time: r.Time, Level: logLevels[severity(r.Level)], About: cmp.Or(r.Server, r.Plugin), Message: hideLinks(r.Message)}
+	row := logRow{Time: r.Time, Level: logLevels[severity(r.Level)], About: cmp.Or(r.Server, r.Plugin),
+		Message: hideLinks(r.Message)}
 	all, long := []Detail{{"Message", row.Message}}, isLong(row.Message)
 	for _, name := range r.Names() {
 		d := Detail{name, hideLinks(logbuffer.Text(r.Fields[name]))}

@@ -16,15 +16,18 @@ func TestLogHasNoOneTimeLinks(t *testing.T) {
 	s := newSite(t, f, nil)
 	path, _, _ := s.console.Link()
 	secret := strings.TrimPrefix(path, linkPath)
-	f.records = append(f.records, &logbuffer.Record{Level: "info", Message: "open " + path + " or " + path, Fields: map[string]any{"link": "http://localhost" + path, "list": []string{path + "\n" + path}}})
+	f.records = append(f.records, &logbuffer.Record{Level: "info", Message: "open " + path + " or " + path,
+		Fields: map[string]any{"link": "http://localhost" + path, "list": []string{path + "\n" + path}}})
 	b := s.browser(t).signIn("token-of-bob")
-	for page, found := range map[string]string{"log": "4 of 4", "log?q=open": "2 of 2", "log?q=" + secret[:8]: "No record"} {
+	for page, found := range map[string]string{"log": "4 of 4", "log?q=open": "2 of 2",
+		"log?q=" + secret[:8]: "No record"} {
 		if _, text := b.get(page); strings.Contains(text, secret) || !strings.Contains(text, found) {
 			t.Errorf("%s:\n%s", page, consoletest.Said(text))
 		}
 	}
 	for in, want := range map[string]string{
-		"": "", "/open?key=": "/open?key=***", "a /open?key=ABC/open?key=DEF&x": "a /open?key=***/open?key=***&x", "/open?key": "/open?key",
+		"": "", "/open?key=": "/open?key=***",
+		"a /open?key=ABC/open?key=DEF&x": "a /open?key=***/open?key=***&x", "/open?key": "/open?key",
 	} {
 		if got := hideLinks(in); got != want {
 			t.Errorf("%q: %q", in, got)

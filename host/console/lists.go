@@ -84,7 +84,8 @@ func costs(tools []*catalog.Tool) (all []cost, total int) {
 	}
 	for server, list := range by {
 		largest := slices.MaxFunc(list, func(a, b *catalog.Tool) int { return cmp.Compare(a.Tokens(), b.Tokens()) })
-		all = append(all, cost{Server: server, Tools: len(list), Tokens: catalog.Cost(list), Largest: largest.Exposed, LargestTokens: largest.Tokens()})
+		all = append(all, cost{Server: server, Tools: len(list), Tokens: catalog.Cost(list), Largest: largest.Exposed,
+			LargestTokens: largest.Tokens()})
 	}
 	slices.SortFunc(all, func(a, b cost) int {
 		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(a.Server, b.Server))

@@ -18,7 +18,8 @@ const maxPixels = 40_000_000
 func mediaType(data []byte) string {
 	switch kind := http.DetectContentType(data); kind {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		if c, err := dimensions(kind, data); err != nil || c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
+		if c, err := dimensions(kind, data); err != nil || c.Width <= 0 || c.Height <= 0 ||
+			c.Width > maxPixels/c.Height {
 			return ""
 		}
 		return kind

@@ -30,18 +30,19 @@ var pages map[string]page
 
 func init() {
 	pages = map[string]page{
-		"servers":       {title: "Servers", show: showServers},
-		"server":        {title: "Server", show: showServer},
-		"restart":       {act: restartServer, needs: admin},
-		"accept":        {act: acceptTools, needs: admin},
-		"tools":         {title: "Tools", show: showTools},
-		"tool":          {title: "Tool", show: showTool, act: tryTool, needs: admin},
-		"items":         {title: "Resources and prompts", show: showItems},
-		"item":          {title: "Resource or prompt", show: showItem, act: readItem, needs: admin},
-		"access":        {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
-		"policy":        {title: "Policy table", show: showPolicy},
-		"sessions":      {title: "Sessions", show: showSessions},
-		"approvals":     {title: "Approvals", show: showApprovals, act: answerApproval, needs: approver, sees: approver},
+		"servers":  {title: "Servers", show: showServers},
+		"server":   {title: "Server", show: showServer},
+		"restart":  {act: restartServer, needs: admin},
+		"accept":   {act: acceptTools, needs: admin},
+		"tools":    {title: "Tools", show: showTools},
+		"tool":     {title: "Tool", show: showTool, act: tryTool, needs: admin},
+		"items":    {title: "Resources and prompts", show: showItems},
+		"item":     {title: "Resource or prompt", show: showItem, act: readItem, needs: admin},
+		"access":   {title: "Who may use it", show: showAccess, act: explainAccess, needs: viewer},
+		"policy":   {title: "Policy table", show: showPolicy},
+		"sessions": {title: "Sessions", show: showSessions},
+		"approvals": {title: "Approvals", show: showApprovals, act: answerApproval, needs: approver,
+			sees: approver},
 		"logins":        {title: "Logins", show: showLogins, act: beginLogin, needs: admin},
 		"plugins":       {title: "Plugins", show: showPlugins, act: acceptProgram, needs: admin},
 		"limits":        {title: "Limits", show: showLimits},
@@ -65,7 +66,8 @@ type link struct {
 }
 
 // navigation lists the pages that every page links to.
-var navigation = []string{"servers", "tools", "items", "access", "policy", "sessions", "approvals", "logins", "plugins", "limits", "charts", "log", "events", "audit", "configuration"}
+var navigation = []string{"servers", "tools", "items", "access", "policy", "sessions", "approvals", "logins", "plugins",
+	"limits", "charts", "log", "events", "audit", "configuration"}
 
 // parents are the entries of the navigation for the pages that are not in it.
 var parents = map[string]string{"server": "servers", "tool": "tools", "item": "items"}

@@ -61,7 +61,8 @@ func (q *request) held(all []pins.Difference) (v heldView) {
 // shown.
 func acceptTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	server, tools, digests := r.PostForm.Get("server"), r.PostForm["tool"], r.PostForm["digest"]
-	if len(tools) == 0 || len(tools) > maxHeld || len(tools) != len(digests) || slices.Contains(tools, "") || slices.Contains(digests, "") {
+	if len(tools) == 0 || len(tools) > maxHeld || len(tools) != len(digests) || slices.Contains(tools, "") ||
+		slices.Contains(digests, "") {
 		return errForm
 	}
 	seen := map[string]string{}
@@ -98,8 +99,10 @@ func acceptProgram(w http.ResponseWriter, r *http.Request, q *request) error {
 	if err := q.sources.Programs.AcceptProgram(plugin, digest, q.session.name()+", in the console"); err != nil {
 		return q.done(w, r, "plugins", failure(err))
 	}
-	q.log.Info("the program of a plugin is accepted in the console", "plugin", plugin, "sha256", digest, "by", q.session.name())
-	return q.done(w, r, "plugins", flash{Text: "Accepted: the program of " + plugin + ". Start Junctor again to use it; a configuration that was found in a directory needs junctor trust before."})
+	q.log.Info("the program of a plugin is accepted in the console",
+		"plugin", plugin, "sha256", digest, "by", q.session.name())
+	return q.done(w, r, "plugins",
+		flash{Text: "Accepted: the program of " + plugin + ". Start Junctor again to use it; a configuration that was found in a directory needs junctor trust before."})
 }
 
 // serverNamed returns the status of a server of the configuration, or nil.

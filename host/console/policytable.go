@@ -84,5 +84,6 @@ func accessQuery(tool string, who *authn.Principal) string {
 	if who.Method != "" { // the form knows those of a static token
 		roles = ""
 	}
-	return query("tool", tool, "subject", who.Subject, "tenant", tenant, "issuer", who.Issuer, "roles", roles, "groups", strings.Join(who.Groups, ","))
+	return query("tool", tool, "subject", who.Subject, "tenant", tenant, "issuer", who.Issuer, "roles", roles, "groups",
+		strings.Join(who.Groups, ","))
 }

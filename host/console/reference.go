@@ -64,7 +64,8 @@ func (r *references) unmasked(uri, template string) (_ string, ok bool) {
 		end++
 	}
 	mask, secret := shown[same:len(shown)-end], template[same:len(template)-end]
-	if mask == "" || strings.ContainsAny(secret, "{}") || strings.Count(shown, mask) != 1 || strings.Count(uri, mask) != 1 {
+	if mask == "" || strings.ContainsAny(secret, "{}") || strings.Count(shown, mask) != 1 ||
+		strings.Count(uri, mask) != 1 {
 		return "", false
 	}
 	return strings.Replace(uri, mask, secret, 1), true

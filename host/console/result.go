@@ -152,7 +152,8 @@ func (q *request) partOf(b *contentBlock, raw []byte, left *int) (p resultPart) 
 // pretty returns a text, with line breaks if it is a JSON object or array.
 func (q *request) pretty(text string) string {
 	trimmed := strings.TrimSpace(text)
-	if len(trimmed) > maxJSON || !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") || !json.Valid([]byte(trimmed)) {
+	if len(trimmed) > maxJSON || !strings.HasPrefix(trimmed, "{") && !strings.HasPrefix(trimmed, "[") ||
+		!json.Valid([]byte(trimmed)) {
 		return text
 	}
 	return approval.Show([]byte(trimmed), q.hide)

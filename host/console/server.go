@@ -67,7 +67,8 @@ func New(o Options) *Server {
 	}
 	s := &Server{
 		sources: o.Sources, log: o.Log, hide: o.Hide, foreign: o.Foreign, refused: o.Refused, version: o.Version,
-		refusals: limit.NewLines(o.Log, "listener"), busy: make(chan struct{}, maxBusy), trying: make(chan struct{}, maxTrying),
+		refusals: limit.NewLines(o.Log, "listener"), busy: make(chan struct{}, maxBusy),
+		trying: make(chan struct{}, maxTrying),
 	}
 	s.views = newViews(o.Hide)
 	s.active.Store(activate(o.Settings))

@@ -24,7 +24,8 @@ func TestActionOfServers(t *testing.T) {
 // TestVersionOfServers reads the version from what the server says about itself.
 func TestVersionOfServers(t *testing.T) {
 	for info, want := range map[string]string{
-		``: "", `{}`: "", `null`: "", `[]`: "", `{"version":1}`: "", `{"name":"a","version":"1.2.3"}`: "1.2.3", `{"version":{"version":"1"}}`: "",
+		``: "", `{}`: "", `null`: "", `[]`: "", `{"version":1}`: "", `{"name":"a","version":"1.2.3"}`: "1.2.3",
+		`{"version":{"version":"1"}}`: "",
 	} {
 		if got := (serverRow{&control.Server{ServerInfo: []byte(info)}}).Version(); got != want {
 			t.Errorf("%s: %q", info, got)

@@ -78,8 +78,10 @@ func showServer(w http.ResponseWriter, r *http.Request, q *request) error {
 	}
 	pinned := q.sources.Pins.Pinned(name)
 	v := serverView{
-		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name), Info: indented(s.ServerInfo), Said: q.sources.Servers.Instructions(name),
-		Definitions: pinned.Definitions, Held: q.held(pinned.Differences), Changes: toolChanges(q.sources.Servers.Changes(name)),
+		serverRow: serverRow{s}, Lines: q.sources.Servers.LastLines(r.Context(), name),
+		Info: indented(s.ServerInfo), Said: q.sources.Servers.Instructions(name),
+		Definitions: pinned.Definitions, Held: q.held(pinned.Differences),
+		Changes: toolChanges(q.sources.Servers.Changes(name)),
 	}
 	for _, one := range q.sources.Configuration.Settings(name) {
 		if one.Given {

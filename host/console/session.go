@@ -112,7 +112,8 @@ func (t *sessionTable) excess() (key string) {
 	var oldest *session
 	for _, s := range t.all {
 		n := count[s.who.Key()]
-		if oldest == nil || n > count[oldest.who.Key()] || n == count[oldest.who.Key()] && s.begun.Before(oldest.begun) {
+		if oldest == nil || n > count[oldest.who.Key()] ||
+			n == count[oldest.who.Key()] && s.begun.Before(oldest.begun) {
 			oldest = s
 		}
 	}
@@ -176,8 +177,9 @@ func (s *session) base() string { return "/s/" + s.key + "/" }
 // setCookie sets the cookie of a session for its pages. An empty value deletes it.
 func (s *session) setCookie(w http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{
-		Name: cookieName(r), Value: value, Path: s.base(), HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
-		MaxAge: int(time.Until(s.expires).Seconds()),
+		Name: cookieName(r), Value: value, Path: s.base(), HttpOnly: true, Secure: r.TLS != nil,
+		SameSite: http.SameSiteStrictMode,
+		MaxAge:   int(time.Until(s.expires).Seconds()),
 	}
 	if value == "" {
 		c.MaxAge = -1

@@ -35,7 +35,8 @@ func (s *Server) front(w http.ResponseWriter, r *http.Request, a *active) error 
 			return err
 		}
 	}
-	s.views.write(w, http.StatusOK, "signin", front{Title: "Sign in", Token: a.Auth != nil, Local: a.local, Version: s.version})
+	s.views.write(w, http.StatusOK, "signin",
+		front{Title: "Sign in", Token: a.Auth != nil, Local: a.local, Version: s.version})
 	return nil
 }
 
@@ -59,7 +60,8 @@ func (s *Server) identify(r *http.Request, a *active) (authn.Principal, error) {
 	if err != nil {
 		s.attempts.fail(r.RemoteAddr)
 		s.refused(r.RemoteAddr, err.Error())
-		s.refusals.Log(hclog.Warn, "console", "a sign-in to the console was refused", "why", err, "subject", who.Subject, "from", r.RemoteAddr)
+		s.refusals.Log(hclog.Warn, "console", "a sign-in to the console was refused",
+			"why", err, "subject", who.Subject, "from", r.RemoteAddr)
 		return who, errToken
 	}
 	return who, nil
@@ -119,7 +121,8 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request, a *active, who au
 
 // enter sends the browser to the first page of a session.
 func (s *Server) enter(w http.ResponseWriter, r *http.Request, one *session, cookie string, as role) {
-	s.log.Info("signed in to the console", "subject", one.who.Subject, "tenant", one.who.Tenant, "method", one.who.Method, "role", as.String(), "from", r.RemoteAddr)
+	s.log.Info("signed in to the console", "subject", one.who.Subject, "tenant", one.who.Tenant,
+		"method", one.who.Method, "role", as.String(), "from", r.RemoteAddr)
 	one.setCookie(w, r, cookie)
 	first := "servers"
 	if as < viewer {

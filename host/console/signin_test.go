@@ -24,32 +24,41 @@ func TestSignInRefusals(t *testing.T) {
 		token  string
 		status int
 	}{
-		"no token": {"", 401}, "wrong token": {"token-of-dave", 401}, "a longer token": {"token-of-alice-x", 401}, "a shorter one": {"token-of-alic", 401},
-		"a subject without a role, whose roles sound right": {"token-of-carol", 401}, "not ASCII": {"tökén-of-älice", 401}, "a huge one": {strings.Repeat("x", 20<<10), 401},
-		"a second header in it": {"x\r\nAuthorization: Bearer token-of-alice", 401}, "a blank before it": {" \ttoken-of-alice", 401},
+		"no token": {"", 401}, "wrong token": {"token-of-dave", 401},
+		"a longer token": {"token-of-alice-x", 401}, "a shorter one": {"token-of-alic", 401},
+		"a subject without a role, whose roles sound right": {"token-of-carol", 401},
+		"not ASCII": {"tökén-of-älice", 401}, "a huge one": {strings.Repeat("x", 20<<10), 401},
+		"a second header in it": {"x\r\nAuthorization: Bearer token-of-alice", 401},
+		"a blank before it":     {" \ttoken-of-alice", 401},
 	} {
 		resp, text := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {c.token}}, nil)
 		if resp.StatusCode != c.status || len(resp.Cookies()) > 0 || c.token != "" && strings.Contains(text, c.token) {
 			t.Errorf("%s: %s %v\n%s", name, resp.Status, resp.Cookies(), consoletest.Said(text))
 		}
 	}
-	for name, value := range map[string]string{"wrong": "Bearer x", "no role": "Bearer token-of-carol", "another scheme": "Digest x"} {
-		resp, _ := s.browser(t).do(http.MethodGet, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", value) })
+	for name, value := range map[string]string{"wrong": "Bearer x", "no role": "Bearer token-of-carol",
+		"another scheme": "Digest x"} {
+		resp, _ := s.browser(t).do(http.MethodGet, "/", nil,
+			func(r *http.Request) { r.Header.Set("Authorization", value) })
 		if resp.StatusCode != http.StatusUnauthorized || len(resp.Cookies()) > 0 {
 			t.Errorf("header, %s: %s", name, resp.Status)
 		}
 	}
 	// A token in the address is not looked at: addresses end up in logs.
-	if resp, _ := s.browser(t).do(http.MethodGet, "/?token=token-of-alice", nil, nil); resp.StatusCode != http.StatusOK || len(resp.Cookies()) > 0 {
+	if resp, _ := s.browser(t).do(http.MethodGet, "/?token=token-of-alice", nil,
+		nil); resp.StatusCode != http.StatusOK ||
+		len(resp.Cookies()) > 0 {
 		t.Errorf("in the query: %s", resp.Status)
 	}
-	if resp, _ := s.browser(t).do(http.MethodHead, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") }); len(resp.Cookies()) > 0 {
+	if resp, _ := s.browser(t).do(http.MethodHead, "/", nil,
+		func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") }); len(resp.Cookies()) > 0 {
 		t.Error("HEAD begins a session")
 	}
 	if n := s.console.sessions.count(); n != 0 || noted < 10 {
 		t.Errorf("%d sessions, %d refusals are noted", n, noted)
 	}
-	resp, _ := s.browser(t).do(http.MethodGet, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
+	resp, _ := s.browser(t).do(http.MethodGet, "/", nil,
+		func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
 	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 {
 		t.Errorf("a header with the token of an admin: %s", resp.Status)
 	}
@@ -58,7 +67,8 @@ func TestSignInRefusals(t *testing.T) {
 // TestAnonymousSubjectHasNoRole: a client that proved nothing has no role, although the
 // configuration names its subject.
 func TestAnonymousSubjectHasNoRole(t *testing.T) {
-	a := activate(Settings{Admins: subjects("local", ""), Viewers: subjects("local"), Address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}})
+	a := activate(Settings{Admins: subjects("local", ""), Viewers: subjects("local"),
+		Address: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}})
 	for _, p := range []authn.Principal{authn.Anonymous(), authn.Local(), {}} {
 		if r := a.roleOf(p); r != outsider {
 			t.Errorf("%+v is %s", p, r)
@@ -79,7 +89,8 @@ func TestLinksWorkOnce(t *testing.T) {
 		}
 	}
 	for _, wrong := range []string{"/open", "/open?key=", "/open?key=x", path + "x", path[:len(path)-1]} {
-		if resp, _ := s.browser(t).do(http.MethodGet, wrong, nil, nil); resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
+		if resp, _ := s.browser(t).do(http.MethodGet, wrong, nil, nil); resp.StatusCode != http.StatusForbidden ||
+			len(resp.Cookies()) > 0 {
 			t.Errorf("%s: %s", wrong, resp.Status)
 		}
 	}
@@ -95,9 +106,11 @@ func TestLinksWorkOnce(t *testing.T) {
 // the user who runs Junctor.
 func TestLinksAreForTheirUser(t *testing.T) {
 	foreign := true
-	s := newSite(t, newFake(), func(o *Options) { o.Foreign = func(remote, local string) bool { return foreign && remote != local } })
+	s := newSite(t, newFake(),
+		func(o *Options) { o.Foreign = func(remote, local string) bool { return foreign && remote != local } })
 	path, _, _ := s.console.Link()
-	if resp, _ := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusForbidden || len(resp.Cookies()) > 0 {
+	if resp, _ := s.browser(t).do(http.MethodGet, path, nil, nil); resp.StatusCode != http.StatusForbidden ||
+		len(resp.Cookies()) > 0 {
 		t.Errorf("another user: %s", resp.Status)
 	}
 	foreign = false
@@ -179,7 +192,8 @@ func TestCookie(t *testing.T) {
 	s := newSite(t, newFake(), nil)
 	b := s.browser(t).signInByLink()
 	c := b.cookie[0]
-	if c.Name != "junctor-console" || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteStrictMode || c.Domain != "" || c.Path != b.base || c.MaxAge < 28790 || c.MaxAge > 28800 {
+	if c.Name != "junctor-console" || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteStrictMode ||
+		c.Domain != "" || c.Path != b.base || c.MaxAge < 28790 || c.MaxAge > 28800 {
 		t.Errorf("%+v", c)
 	}
 	secure := httptest.NewRequest(http.MethodGet, "https://console.example.com/", nil)
@@ -190,13 +204,15 @@ func TestCookie(t *testing.T) {
 	}
 	// The page of a session is not that of another one of the same browser.
 	other := s.browser(t).signInByLink()
-	if resp, _ := b.do(http.MethodGet, other.base+"servers", nil, func(r *http.Request) { r.AddCookie(c) }); resp.StatusCode != http.StatusUnauthorized {
+	if resp, _ := b.do(http.MethodGet, other.base+"servers", nil,
+		func(r *http.Request) { r.AddCookie(c) }); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("the cookie of another session: %s", resp.Status)
 	}
 	if resp, _ := b.post("sign-out"); resp.StatusCode != http.StatusSeeOther || resp.Cookies()[0].MaxAge != -1 {
 		t.Errorf("%s %v", resp.Status, resp.Cookies())
 	}
-	if resp, _ := b.do(http.MethodGet, other.base[:3]+"x/servers", nil, nil); resp.StatusCode != http.StatusUnauthorized {
+	if resp, _ := b.do(http.MethodGet, other.base[:3]+"x/servers", nil,
+		nil); resp.StatusCode != http.StatusUnauthorized {
 		t.Errorf("after signing out: %s", resp.Status)
 	}
 }
@@ -240,11 +256,14 @@ func TestReloadEndsSessions(t *testing.T) {
 // TestSignInWithoutAuth: without authentication only a link signs in.
 func TestSignInWithoutAuth(t *testing.T) {
 	s := newSite(t, newFake(), func(o *Options) { o.Settings.Auth = nil })
-	if resp, _ := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {"token-of-alice"}}, nil); resp.StatusCode != http.StatusForbidden {
+	if resp, _ := s.browser(t).do(http.MethodPost, "/login", url.Values{"token": {"token-of-alice"}},
+		nil); resp.StatusCode != http.StatusForbidden {
 		t.Error(resp.Status)
 	}
-	resp, text := s.browser(t).do(http.MethodGet, "/", nil, func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
-	if resp.StatusCode != http.StatusOK || strings.Contains(text, "<form") || !strings.Contains(text, "junctor console") {
+	resp, text := s.browser(t).do(http.MethodGet, "/", nil,
+		func(r *http.Request) { r.Header.Set("Authorization", "Bearer token-of-alice") })
+	if resp.StatusCode != http.StatusOK || strings.Contains(text, "<form") ||
+		!strings.Contains(text, "junctor console") {
 		t.Errorf("%s\n%s", resp.Status, consoletest.Said(text))
 	}
 }

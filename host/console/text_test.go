@@ -46,10 +46,12 @@ func TestTextsOfServersAreShown(t *testing.T) {
 
 func TestLongTextsAreCut(t *testing.T) {
 	x := texts{hide: strings.NewReplacer(strings.Repeat("s", 40), "***").Replace}
-	if got := string(x.line(strings.Repeat("ü", 1<<20))); utf8.RuneCountInString(got) > maxLine+len("<bdi>…</bdi>") || !strings.HasSuffix(got, "…</bdi>") {
+	if got := string(x.line(strings.Repeat("ü", 1<<20))); utf8.RuneCountInString(got) > maxLine+len("<bdi>…</bdi>") ||
+		!strings.HasSuffix(got, "…</bdi>") {
 		t.Errorf("a line has %d bytes", len(got))
 	}
-	if got := string(x.block(strings.Repeat("x", 1<<20))); len(got) > maxBlock+100 || !strings.Contains(got, "… 1 MiB in all") {
+	if got := string(x.block(strings.Repeat("x", 1<<20))); len(got) > maxBlock+100 ||
+		!strings.Contains(got, "… 1 MiB in all") {
 		t.Errorf("a block has %d bytes", len(got))
 	}
 	if got := string(x.whole(strings.Repeat("x", 1<<20))); len(got) < 1<<20 {
@@ -67,7 +69,8 @@ func TestLongTextsAreCut(t *testing.T) {
 // FuzzVisible: whatever the text, the HTML has no elements but the marks, and no invisible
 // characters.
 func FuzzVisible(f *testing.F) {
-	for _, s := range []string{"", "<b>", "\u202e", "\x00\xff", "e\u0301", "&amp;", "a\nb", "\U000e0001", "\ufffd", "\uffff", "\U0010ffff"} {
+	for _, s := range []string{"", "<b>", "\u202e", "\x00\xff", "e\u0301", "&amp;", "a\nb", "\U000e0001", "\ufffd",
+		"\uffff", "\U0010ffff"} {
 		f.Add(s)
 	}
 	x := texts{hide: func(s string) string { return s }}
@@ -90,7 +93,8 @@ func FuzzVisible(f *testing.F) {
 				if err != nil {
 					t.Fatalf("%q: %v", html, err)
 				}
-				if e, ok := token.(xml.StartElement); ok && e.Name.Local != "bdi" && (e.Name.Local != "span" || len(e.Attr) != 1 || e.Attr[0].Value != "hidden-character") {
+				if e, ok := token.(xml.StartElement); ok && e.Name.Local != "bdi" &&
+					(e.Name.Local != "span" || len(e.Attr) != 1 || e.Attr[0].Value != "hidden-character") {
 					t.Fatalf("%q contains an element %v", html, e)
 				}
 			}
@@ -100,14 +104,16 @@ func FuzzVisible(f *testing.F) {
 
 func TestNumbersForPeople(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0 ms", 250 * time.Microsecond: "0.2 ms", 12 * time.Millisecond: "12 ms", 1500 * time.Millisecond: "1.5 s", 24 * time.Second: "24 s",
+		0: "0 ms", 250 * time.Microsecond: "0.2 ms", 12 * time.Millisecond: "12 ms", 1500 * time.Millisecond: "1.5 s",
+		24 * time.Second: "24 s",
 		90 * time.Second: "1 min", 3 * time.Hour: "3 h 0 min", 49 * time.Hour: "2 days",
 	} {
 		if got := shortDuration(d); got != want {
 			t.Errorf("%s: %q, want %q", d, got, want)
 		}
 	}
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567", -1000: "-1\u202f000"} {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1\u202f000", 1234567: "1\u202f234\u202f567",
+		-1000: "-1\u202f000"} {
 		if got := number(n); got != want {
 			t.Errorf("%d: %q", n, got)
 		}

@@ -53,7 +53,8 @@ func (f toolField) Short() bool { return f.Kind == schema.TextField && f.Format 
 // About returns what the field expects, for people.
 func (f toolField) About() string {
 	text := map[schema.FieldKind]string{
-		schema.TextField: "text", schema.NumberField: "number", schema.IntegerField: "whole number", schema.BooleanField: "true or false", schema.ChoiceField: "one of the choices",
+		schema.TextField: "text", schema.NumberField: "number", schema.IntegerField: "whole number",
+		schema.BooleanField: "true or false", schema.ChoiceField: "one of the choices",
 		schema.ListField: "list, one item a line", schema.ObjectField: "JSON object",
 	}[f.Kind]
 	if f.Format != "" {
@@ -162,7 +163,8 @@ func (f *toolForm) Faulty() (all []toolField) {
 // ones, with empty values.
 func (f *toolForm) skeleton() string {
 	empty := map[schema.FieldKind]string{
-		schema.TextField: `""`, schema.NumberField: "0", schema.IntegerField: "0", schema.BooleanField: "false", schema.ListField: "[]", schema.ObjectField: "{}",
+		schema.TextField: `""`, schema.NumberField: "0", schema.IntegerField: "0", schema.BooleanField: "false",
+		schema.ListField: "[]", schema.ObjectField: "{}",
 	}
 	var args []byte
 	for _, one := range f.Fields {

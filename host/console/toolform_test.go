@@ -28,7 +28,8 @@ const formSchema = `{"type":"object","required":["path","count","mode"],"propert
 func newForm(t *testing.T, input string) (*site, *browser) {
 	t.Helper()
 	f := newFake()
-	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: "files", Name: "read", Exposed: "files__read"}, Input: []byte(input)}}
+	f.tools = []*catalog.Tool{{Item: catalog.Item{Server: "files", Name: "read", Exposed: "files__read"},
+		Input: []byte(input)}}
 	s := newSite(t, f, nil)
 	return s, s.browser(t).signIn("token-of-alice")
 }
@@ -46,23 +47,30 @@ func TestFormHasAFieldForEachArgument(t *testing.T) {
 		name, tag, about string
 		required         bool
 	}{
-		{"path", "<textarea", "text", true}, {"count", `inputmode="numeric"`, "whole number", true}, {"ratio", `inputmode="decimal"`, "number; without a value 0.5", false},
-		{"force", "<select", "true or false", false}, {"mode", "<select", "one of the choices", true}, {"names", "<textarea", "list, one item a line, string[]", false},
-		{"options", "<textarea", "JSON object", false}, {"day", "<input", "text (date)", false}, {"any", "<textarea", "any", false},
+		{"path", "<textarea", "text", true}, {"count", `inputmode="numeric"`, "whole number", true},
+		{"ratio", `inputmode="decimal"`, "number; without a value 0.5", false},
+		{"force", "<select", "true or false", false}, {"mode", "<select", "one of the choices", true},
+		{"names", "<textarea", "list, one item a line, string[]", false},
+		{"options", "<textarea", "JSON object", false}, {"day", "<input", "text (date)", false},
+		{"any", "<textarea", "any", false},
 	} {
 		id := "arg" + string(rune('0'+i))
 		tag := element(text, id)
-		if !strings.Contains(tag, c.tag) || !strings.Contains(tag, `aria-describedby="`+id+`-note"`) || strings.Contains(tag, "aria-invalid") || strings.Contains(tag, `aria-required="true"`) != c.required {
+		if !strings.Contains(tag, c.tag) || !strings.Contains(tag, `aria-describedby="`+id+`-note"`) ||
+			strings.Contains(tag, "aria-invalid") || strings.Contains(tag, `aria-required="true"`) != c.required {
 			t.Errorf("%s: %s", c.name, tag)
 		}
-		if !strings.Contains(text, `<label for="`+id+`"><bdi>`+c.name+"</bdi>") || !strings.Contains(text, "<bdi>"+c.about+"</bdi>") {
+		if !strings.Contains(text, `<label for="`+id+`"><bdi>`+c.name+"</bdi>") ||
+			!strings.Contains(text, "<bdi>"+c.about+"</bdi>") {
 			t.Errorf("%s has no label or does not say %q", c.name, c.about)
 		}
 	}
-	if options := regexp.MustCompile(`<option value="(\d)">([a-z0-9]+)</option>`).FindAllString(text, -1); len(options) != 3 {
+	if options := regexp.MustCompile(`<option value="(\d)">([a-z0-9]+)</option>`).FindAllString(text,
+		-1); len(options) != 3 {
 		t.Errorf("%q", options)
 	}
-	if !strings.Contains(text, "<bdi>The file.</bdi>") || !strings.Contains(text, "{\n  &#34;path&#34;: &#34;&#34;,\n  &#34;count&#34;: 0,\n  &#34;mode&#34;: &#34;fast&#34;\n}") {
+	if !strings.Contains(text, "<bdi>The file.</bdi>") || !strings.Contains(text,
+		"{\n  &#34;path&#34;: &#34;&#34;,\n  &#34;count&#34;: 0,\n  &#34;mode&#34;: &#34;fast&#34;\n}") {
 		t.Error(text)
 	}
 	if strings.Contains(text, "novalidate") == strings.Contains(text, "<details open><summary>Arguments as JSON") {
@@ -80,14 +88,17 @@ func TestFormSendsArguments(t *testing.T) {
 		args   string
 	}{
 		{[]string{"arg0", "/srv", "arg1", "2", "arg4", "0"}, `{"path":"/srv","count":2,"mode":"fast"}`},
-		{[]string{"arg0", "a\r\nb", "arg1", " 9 ", "arg2", "0.10", "arg3", "false", "arg4", "2", "arg5", "x\r\n\r\ny z\r\n", "arg6", `{"depth": 1}`, "arg7", "2026-01-01", "arg8", "[1]"},
+		{[]string{"arg0", "a\r\nb", "arg1", " 9 ", "arg2", "0.10", "arg3", "false", "arg4", "2", "arg5",
+			"x\r\n\r\ny z\r\n", "arg6", `{"depth": 1}`, "arg7", "2026-01-01", "arg8", "[1]"},
 			`{"path":"a\nb","count":9,"ratio":0.10,"force":false,"mode":3,"names":["x","y z"],"options":{"depth":1},"day":"2026-01-01","any":[1]}`},
 	} {
 		resp, text := b.post("tool", append([]string{"tool", "files__read", "fields", digest}, c.fields...)...)
-		if did := s.done(); resp.StatusCode != http.StatusOK || len(did) == 0 || did[len(did)-1] != "call files__read "+c.args+" as alice at 127.0.0.1" {
+		if did := s.done(); resp.StatusCode != http.StatusOK || len(did) == 0 ||
+			did[len(did)-1] != "call files__read "+c.args+" as alice at 127.0.0.1" {
 			t.Errorf("%q: %s, %q", c.fields, resp.Status, did)
 		}
-		if !strings.Contains(text, `role="status"><h3 id="outcome-title">Result`) || !strings.Contains(text, "done</bdi></pre>") || !strings.Contains(text, ` selected>`) {
+		if !strings.Contains(text, `role="status"><h3 id="outcome-title">Result`) ||
+			!strings.Contains(text, "done</bdi></pre>") || !strings.Contains(text, ` selected>`) {
 			t.Error(text)
 		}
 	}
@@ -134,10 +145,13 @@ func TestFormRefusesWrongTexts(t *testing.T) {
 		}
 		resp, text := b.post("tool", append(fields, c.id, c.text)...)
 		tag := element(text, c.id)
-		if resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(tag, `aria-invalid="true"`) || !strings.Contains(tag, `aria-describedby="`+c.id+"-note "+c.id+`-error"`) {
+		if resp.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(tag, `aria-invalid="true"`) ||
+			!strings.Contains(tag, `aria-describedby="`+c.id+"-note "+c.id+`-error"`) {
 			t.Errorf("%s: %s, %s", name, resp.Status, tag)
 		}
-		if !strings.Contains(text, `id="`+c.id+`-error"><bdi>`+c.message) || !strings.Contains(text, `role="alert"><p>1 argument to correct:`) || !strings.Contains(text, `<a href="#`+c.id+`">`) {
+		if !strings.Contains(text, `id="`+c.id+`-error"><bdi>`+c.message) ||
+			!strings.Contains(text, `role="alert"><p>1 argument to correct:`) ||
+			!strings.Contains(text, `<a href="#`+c.id+`">`) {
 			t.Errorf("%s does not say %q\n%s", name, c.message, consoletest.Said(text))
 		}
 		if c.id != "arg0" && !strings.Contains(text, "\n/srv</textarea>") {
@@ -149,7 +163,8 @@ func TestFormRefusesWrongTexts(t *testing.T) {
 		"an empty digest": {"fields", "", "arg0", "/srv", "arg1", "2", "arg4", "0"},
 		"nothing at all":  {"fields", digest},
 	} {
-		if resp, text := b.post("tool", append([]string{"tool", "files__read"}, fields...)...); resp.StatusCode != http.StatusUnprocessableEntity {
+		if resp, text := b.post("tool",
+			append([]string{"tool", "files__read"}, fields...)...); resp.StatusCode != http.StatusUnprocessableEntity {
 			t.Errorf("%s: %s\n%s", name, resp.Status, consoletest.Said(text))
 		}
 	}
@@ -172,11 +187,14 @@ func TestFormsOfOddSchemas(t *testing.T) {
 		`{"properties":{"a":{"enum":[]}}}`:   {`<label for="arg0">`},
 		`{"properties":{"a":false,"b":{}}}`:  {`<label for="arg0">`, `<label for="arg1">`},
 		`{"required":["x"],"properties":{}}`: {"<details open><summary>Arguments as JSON"},
-		`{"properties":{` + strings.Join(many, ",") + `}}`: {`<label for="arg63">`, "236 further arguments: write the arguments as JSON."},
+		`{"properties":{` + strings.Join(many, ",") + `}}`: {`<label for="arg63">`,
+			"236 further arguments: write the arguments as JSON."},
 	} {
 		_, b := newForm(t, input)
 		status, text := b.get("tool?name=files__read")
-		if i := slices.IndexFunc(want, func(w string) bool { return !strings.Contains(text, w) }); status != http.StatusOK || i >= 0 || strings.Contains(text, `for="arg64"`) || len(text) > 1<<20 {
+		if i := slices.IndexFunc(want, func(w string) bool {
+			return !strings.Contains(text, w)
+		}); status != http.StatusOK || i >= 0 || strings.Contains(text, `for="arg64"`) || len(text) > 1<<20 {
 			t.Errorf("%.60s: %d\n%s", input, status, consoletest.Said(text))
 		}
 	}

@@ -52,7 +52,8 @@ func pageNumber(r *http.Request) int {
 
 func showTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	all := q.sources.Tools.List()
-	v := toolsView{Query: cutBytes(strings.TrimSpace(r.URL.Query().Get("q")), maxQuery), Server: r.URL.Query().Get("server"), All: len(all)}
+	v := toolsView{Query: cutBytes(strings.TrimSpace(r.URL.Query().Get("q")), maxQuery),
+		Server: r.URL.Query().Get("server"), All: len(all)}
 	var found []*catalog.Tool
 	found, v.Servers = findTools(all, v.Query, v.Server)
 	v.Found, v.pager = len(found), pagerOf(pageNumber(r), len(found))

@@ -112,7 +112,8 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 
 // try makes a request to a server, which may take long, and returns the outcome. The caller
 // releases its hold when the page is written. The error means that too many such requests run.
-func (q *request) try(w http.ResponseWriter, r *http.Request, request func(context.Context) (Result, error)) (*tried, error) {
+func (q *request) try(w http.ResponseWriter, r *http.Request,
+	request func(context.Context) (Result, error)) (*tried, error) {
 	select {
 	case q.trying <- struct{}{}:
 		defer func() { <-q.trying }()

@@ -45,8 +45,10 @@ func (v *views) functions() template.FuncMap {
 		"line": v.texts.line, "long": v.texts.block, "whole": v.texts.whole, "plain": v.texts.plain,
 		"duration": shortDuration, "number": numberOf, "bytes": sizeOf,
 		"ago": ago, "in": in, "clock": clock, "machine": machineTime,
-		"stylePath": func() string { return stylePath }, "scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
-		"query": v.query, "reference": v.names.of, "secret": func(s string) bool { return v.texts.hide(s) != s }, "short": short, "percent": percent, "plural": plural, "covers": coversText,
+		"stylePath":  func() string { return stylePath },
+		"scriptPath": func() string { return scriptPath }, "iconPath": func() string { return iconPath },
+		"query": v.query, "reference": v.names.of, "secret": func(s string) bool { return v.texts.hide(s) != s },
+		"short": short, "percent": percent, "plural": plural, "covers": coversText,
 	}
 }
 
