@@ -82,13 +82,15 @@ func sign(text, clientID string, as *issuer) (string, error) {
 	i := 0
 	if len(known) > 0 {
 		if i = slices.IndexFunc(algs, func(alg algorithm) bool { return slices.Contains(known, alg.name) }); i < 0 {
-			return "", &sdk.Error{Code: sdk.Invalid, Path: "private_key", Message: "is of a kind that the authorization server does not accept",
-				Hint: "register a key of another kind with the authorization server: RSA, P-256, P-384 or Ed25519"}
+			return "", &sdk.Error{Code: sdk.Invalid, Path: "private_key",
+				Message: "is of a kind that the authorization server does not accept",
+				Hint:    "register a key of another kind with the authorization server: RSA, P-256, P-384 or Ed25519"}
 		}
 	}
 	now := time.Now()
 	token := jwt.NewWithClaims(algs[i].method, jwt.MapClaims{
-		"iss": clientID, "sub": clientID, "aud": as.Issuer, "jti": rand.Text(), "iat": now.Unix(), "exp": now.Add(assertionTime).Unix(),
+		"iss": clientID, "sub": clientID, "aud": as.Issuer, "jti": rand.Text(), "iat": now.Unix(),
+		"exp": now.Add(assertionTime).Unix(),
 	})
 	token.Header["alg"] = algs[i].name
 	signed, err := token.SignedString(key)

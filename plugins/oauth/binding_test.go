@@ -15,8 +15,9 @@ func TestSecretsStayWithFirstIssuer(t *testing.T) {
 		out  bool   // a logout before the move
 		want string
 	}{
-		"moved":             {`{"client_id":"me","client_secret":"s3cret"}`, false, "issuer_mismatch"},
-		"with another key":  {`{"client_id":"me","client_secret":"s3cret","client_auth":"client_secret_post"}`, false, "issuer_mismatch"},
+		"moved": {`{"client_id":"me","client_secret":"s3cret"}`, false, "issuer_mismatch"},
+		"with another key": {`{"client_id":"me","client_secret":"s3cret","client_auth":"client_secret_post"}`, false,
+			"issuer_mismatch"},
 		"logged out":        {`{"client_id":"me","client_secret":"s3cret"}`, true, ""},
 		"another client":    {`{"client_id":"you","client_secret":"s3cret"}`, false, ""},
 		"the issuer is set": {`{"client_id":"me","client_secret":"s3cret","issuer":"ISSUER"}`, false, ""},
@@ -39,7 +40,8 @@ func TestSecretsStayWithFirstIssuer(t *testing.T) {
 			if reason(err) != one.want || (one.want != "") != (asked == 0) {
 				t.Errorf("%v, asked %d times", err, asked)
 			}
-			if err != nil && (!strings.Contains(err.Error(), hostOf(v.Issuer)) || !strings.Contains(hintOf(err), "issuer")) {
+			if err != nil &&
+				(!strings.Contains(err.Error(), hostOf(v.Issuer)) || !strings.Contains(hintOf(err), "issuer")) {
 				t.Errorf("it is said so: %v (%s)", err, hintOf(err))
 			}
 			for key, value := range d.host.Secrets() {
@@ -68,7 +70,8 @@ func TestMachineSecretsStayWithFirstIssuer(t *testing.T) {
 			v.Move(t)
 			v.Expire()
 			before := len(v.forms())
-			if _, err := d.request(t); reason(err) != "issuer_mismatch" || len(v.forms()) != before || len(d.host.Secrets()) > 0 {
+			if _, err := d.request(t); reason(err) != "issuer_mismatch" || len(v.forms()) != before ||
+				len(d.host.Secrets()) > 0 {
 				t.Errorf("%v, asked %d times more", err, len(v.forms())-before)
 			}
 		})

@@ -148,7 +148,8 @@ func union(a, b []string) []string {
 
 // isScope reports whether s is a scope by RFC 6749 §3.3 of at most 256 bytes.
 func isScope(s string) bool {
-	return s != "" && len(s) <= 256 && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
+	return s != "" && len(s) <= 256 &&
+		!strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 // Challenge answers a refusal. It never waits for a user.
@@ -234,7 +235,8 @@ func (a *authorizer) insufficient(ctx context.Context) (sdk.ChallengeResult, err
 	want := union(have, a.hint.Scopes)
 	if len(want) == len(have) && l != nil {
 		// Without new scopes another login would not help.
-		return sdk.ChallengeResult{Reason: "the server refuses the request, and names no scope that the login lacks", Scopes: want}, nil
+		return sdk.ChallengeResult{Reason: "the server refuses the request, and names no scope that the login lacks",
+			Scopes: want}, nil
 	}
 	if !a.person() {
 		return a.renewMachine(ctx, want, 1)

@@ -20,11 +20,12 @@ func TestOddChallenges(t *testing.T) {
 		`Bearer error="invalid_token", resource_metadata ="URL"`:             {Metadata: meta, Error: "invalid_token"},
 		`Bearer error="invalid_token", resource_metadata= "URL"`:             {Metadata: meta, Error: "invalid_token"},
 		"Bearer error\t=\t\"invalid_token\" ,\tresource_metadata\t= \"URL\"": {Metadata: meta, Error: "invalid_token"},
-		`Bearer scope = "a b", resource_metadata="URL"`:                      {Metadata: meta, Scopes: []string{"a", "b"}},
-		`Bearer resource_metadata = URL, scope = a`:                          {Metadata: meta, Scopes: []string{"a"}},
-		`Basic realm = "x", Bearer resource_metadata = "URL"`:                {Metadata: meta},
-		`Negotiate abc==, Bearer error = "e", resource_metadata = "URL"`:     {Metadata: meta, Error: "e"},
-		`Bearer resource_metadata='URL'`:                                     {Metadata: meta},
+		`Bearer scope = "a b", resource_metadata="URL"`: {Metadata: meta,
+			Scopes: []string{"a", "b"}},
+		`Bearer resource_metadata = URL, scope = a`:                      {Metadata: meta, Scopes: []string{"a"}},
+		`Basic realm = "x", Bearer resource_metadata = "URL"`:            {Metadata: meta},
+		`Negotiate abc==, Bearer error = "e", resource_metadata = "URL"`: {Metadata: meta, Error: "e"},
+		`Bearer resource_metadata='URL'`:                                 {Metadata: meta},
 		`Bearer error='invalid_token', resource_metadata = 'URL' , scope='a b'`: {
 			Metadata: meta, Error: "invalid_token", Scopes: []string{"a", "b"}},
 		`Bearer realm='a, b', resource_metadata='URL'`: {Metadata: meta},
@@ -48,7 +49,8 @@ func TestOddChallenges(t *testing.T) {
 		`Bearer resource_metadata = 'URL`:               {Metadata: "'" + meta},
 	} {
 		c := readChallenge([]string{strings.ReplaceAll(header, "URL", meta)})
-		if c.Metadata != want.Metadata || c.Error != want.Error || strings.Join(c.Scopes, " ") != strings.Join(want.Scopes, " ") {
+		if c.Metadata != want.Metadata || c.Error != want.Error ||
+			strings.Join(c.Scopes, " ") != strings.Join(want.Scopes, " ") {
 			t.Errorf("%s: read as %+v", header, c)
 		}
 	}
@@ -57,7 +59,8 @@ func TestOddChallenges(t *testing.T) {
 // TestMetadataOfOddChallenge: a login uses the metadata that an odd header names, and not the
 // server's own origin.
 func TestMetadataOfOddChallenge(t *testing.T) {
-	for _, header := range []string{`Bearer error="invalid_token", resource_metadata = "URL"`, `Bearer error='invalid_token', resource_metadata='URL'`} {
+	for _, header := range []string{`Bearer error="invalid_token", resource_metadata = "URL"`,
+		`Bearer error='invalid_token', resource_metadata='URL'`} {
 		v := newVendor(t)
 		origin := strings.TrimSuffix(v.URL, "/mcp")
 		v.Instead("/mcp", func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +69,8 @@ func TestMetadataOfOddChallenge(t *testing.T) {
 		})
 		v.Instead("/.well-known/oauth-protected-resource/mcp", http.NotFound)
 		v.Instead("/.well-known/oauth-protected-resource", http.NotFound)
-		v.Instead("/custom/prm", plugintest.Reply(200, map[string]any{"resource": v.URL, "authorization_servers": []string{v.Issuer}}))
+		v.Instead("/custom/prm",
+			plugintest.Reply(200, map[string]any{"resource": v.URL, "authorization_servers": []string{v.Issuer}}))
 		d := newFixture(t, v, nil, `{}`)
 		d.login(t)
 		if d.latest.Issuer != v.Issuer || v.seen("/custom/prm") == 0 {

@@ -25,12 +25,13 @@ const (
 
 // A client is an OAuth client, registered at one authorization server.
 type client struct {
-	From     string    `json:"from"`
-	ID       string    `json:"id"`
-	Secret   string    `json:"secret,omitzero"` // not stored for clients of the settings
-	Auth     string    `json:"auth,omitzero"`   // authentication method; empty: see method
-	Posts    bool      `json:"posts,omitzero"`  // the token endpoint refused its secret in a header and took it in the body
-	Key      bool      `json:"key,omitzero"`    // it uses the private key of the settings
+	From   string `json:"from"`
+	ID     string `json:"id"`
+	Secret string `json:"secret,omitzero"` // not stored for clients of the settings
+	Auth   string `json:"auth,omitzero"`   // authentication method; empty: see method
+	// The token endpoint refused its secret in a header and took it in the body.
+	Posts    bool      `json:"posts,omitzero"`
+	Key      bool      `json:"key,omitzero"` // it uses the private key of the settings
 	Redirect string    `json:"redirect,omitzero"`
 	Until    time.Time `json:"until,omitzero"` // when its secret expires
 }
@@ -54,7 +55,8 @@ func (c *client) method(as *issuer) string {
 		return "none"
 	case c.Posts && mayPost(as):
 		return "client_secret_post"
-	case len(known) == 0 || slices.Contains(known, "client_secret_basic") || !slices.Contains(known, "client_secret_post"):
+	case len(known) == 0 || slices.Contains(known, "client_secret_basic") ||
+		!slices.Contains(known, "client_secret_post"):
 		return "client_secret_basic"
 	}
 	return "client_secret_post"
@@ -175,9 +177,10 @@ func (reg *registrar) noOAuth() error {
 // An application is the client metadata of a registration (RFC 7591 §2). The type of
 // oauthex cannot express an empty list of response types, and leaving it out means "code".
 type application struct {
-	Name      string   `json:"client_name"`
-	Software  string   `json:"software_id"`
-	Type      string   `json:"application_type"` // the default of OpenID Connect is "web", for which servers reject the loopback
+	Name     string `json:"client_name"`
+	Software string `json:"software_id"`
+	// The default of OpenID Connect is "web", for which servers reject the loopback.
+	Type      string   `json:"application_type"`
 	Redirects []string `json:"redirect_uris,omitempty"`
 	Grants    []string `json:"grant_types"`
 	Responses []string `json:"response_types"`
@@ -256,7 +259,8 @@ func (reg *registrar) register(ctx context.Context, as *issuer, redirect string)
 			c.Auth = "none"
 		}
 	default:
-		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("%s registered a client with an unsupported authentication method", u.Host)}
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply",
+			Message: fmt.Sprintf("%s registered a client with an unsupported authentication method", u.Host)}
 	}
 	return c, nil
 }

@@ -81,17 +81,22 @@ func TestClientSources(t *testing.T) {
 		basic, post  string         // the secret sent in a header or in the form
 		registered   int
 	}{
-		"by hand":             {settings: `{"client_id":"a b","client_secret":"s:1"}`, id: "a b", basic: "a+b:s%3A1"},
-		"by hand, posted":     {settings: `{"client_id":"me","client_secret":"s"}`, id: "me", meta: methods("client_secret_post"), post: "s"},
-		"by hand, as told":    {settings: `{"client_id":"me","client_secret":"s","client_auth":"client_secret_post"}`, id: "me", post: "s"},
-		"by hand, public":     {settings: `{"client_id":"me"}`, id: "me"},
-		"by hand, not by URL": {settings: `{"client_id":"me","client_metadata_url":"` + document + `"}`, id: "me", meta: both},
-		"by document":         {settings: `{"client_metadata_url":"` + document + `"}`, id: document, meta: both},
-		"document unknown":    {settings: `{"client_metadata_url":"` + document + `"}`, id: "new", registered: 1},
-		"by itself":           {settings: `{}`, id: "new", registered: 1},
-		"by itself, a secret": {settings: `{}`, id: "new", reply: map[string]any{"client_secret": "s", "client_secret_expires_at": 0}, basic: "new:s", registered: 1},
+		"by hand": {settings: `{"client_id":"a b","client_secret":"s:1"}`, id: "a b", basic: "a+b:s%3A1"},
+		"by hand, posted": {settings: `{"client_id":"me","client_secret":"s"}`, id: "me",
+			meta: methods("client_secret_post"), post: "s"},
+		"by hand, as told": {settings: `{"client_id":"me","client_secret":"s","client_auth":"client_secret_post"}`,
+			id: "me", post: "s"},
+		"by hand, public": {settings: `{"client_id":"me"}`, id: "me"},
+		"by hand, not by URL": {settings: `{"client_id":"me","client_metadata_url":"` + document + `"}`,
+			id: "me", meta: both},
+		"by document":      {settings: `{"client_metadata_url":"` + document + `"}`, id: document, meta: both},
+		"document unknown": {settings: `{"client_metadata_url":"` + document + `"}`, id: "new", registered: 1},
+		"by itself":        {settings: `{}`, id: "new", registered: 1},
+		"by itself, a secret": {settings: `{}`, id: "new",
+			reply: map[string]any{"client_secret": "s", "client_secret_expires_at": 0}, basic: "new:s", registered: 1},
 		"by itself, posted": {settings: `{}`, id: "new", meta: methods("client_secret_post"),
-			reply: map[string]any{"client_secret": "s", "token_endpoint_auth_method": "client_secret_post"}, post: "s", registered: 1},
+			reply: map[string]any{"client_secret": "s", "token_endpoint_auth_method": "client_secret_post"}, post: "s",
+			registered: 1},
 	} {
 		v := newVendor(t)
 		v.Metadata = one.meta
@@ -108,8 +113,10 @@ func TestClientSources(t *testing.T) {
 			continue
 		}
 		form := v.forms()[0]
-		if v.logins()[0].Get("client_id") != one.id || form.Get("basic") != one.basic || form.Get("client_secret") != one.post || v.seen("/register") != one.registered {
-			t.Errorf("%s: logged in with %v and %v, registered %d times", name, v.logins()[0], form, v.seen("/register"))
+		if v.logins()[0].Get("client_id") != one.id || form.Get("basic") != one.basic ||
+			form.Get("client_secret") != one.post || v.seen("/register") != one.registered {
+			t.Errorf("%s: logged in with %v and %v, registered %d times",
+				name, v.logins()[0], form, v.seen("/register"))
 		}
 		if one.basic == "" && form.Get("client_id") != one.id {
 			t.Errorf("%s: showed itself as %q", name, form.Get("client_id"))
@@ -137,15 +144,19 @@ func TestErrorsWithoutClient(t *testing.T) {
 		register http.HandlerFunc
 		want     string
 	}{
-		"never":                  {settings: `{"registration":"never"}`, want: "no_client"},
-		"nowhere":                {meta: without("registration_endpoint"), want: "no_client"},
-		"refused":                {register: refuse(400, `{"error":"invalid_redirect_uri","error_description":"\u001b[2J"}`), want: "no_client"},
-		"refused without words":  {register: refuse(403, `<html>`), want: "no_client"},
-		"unavailable":            {register: refuse(500, `{}`), want: "http_status"},
-		"no id":                  {register: refuse(201, `{"client_secret":"s3cret"}`), want: "bad_reply"},
-		"broken":                 {register: refuse(201, `{"client_id":"a","client_secret":"s3cret"`), want: "bad_reply"},
-		"an unsupported method":  {register: refuse(201, `{"client_id":"a","token_endpoint_auth_method":"tls_client_auth"}`), want: "bad_reply"},
-		"an id beyond all sizes": {register: refuse(201, `{"client_id":"`+strings.Repeat("a", 5000)+`"}`), want: "bad_reply"},
+		"never":   {settings: `{"registration":"never"}`, want: "no_client"},
+		"nowhere": {meta: without("registration_endpoint"), want: "no_client"},
+		"refused": {register: refuse(400, `{"error":"invalid_redirect_uri","error_description":"\u001b[2J"}`),
+			want: "no_client"},
+		"refused without words": {register: refuse(403, `<html>`), want: "no_client"},
+		"unavailable":           {register: refuse(500, `{}`), want: "http_status"},
+		"no id":                 {register: refuse(201, `{"client_secret":"s3cret"}`), want: "bad_reply"},
+		"broken": {register: refuse(201, `{"client_id":"a","client_secret":"s3cret"`),
+			want: "bad_reply"},
+		"an unsupported method": {register: refuse(201,
+			`{"client_id":"a","token_endpoint_auth_method":"tls_client_auth"}`), want: "bad_reply"},
+		"an id beyond all sizes": {register: refuse(201, `{"client_id":"`+strings.Repeat("a", 5000)+`"}`),
+			want: "bad_reply"},
 	} {
 		v := newVendor(t)
 		v.Metadata = one.meta
@@ -158,7 +169,8 @@ func TestErrorsWithoutClient(t *testing.T) {
 		d := newFixture(t, v, nil, one.settings)
 		d.authorizer.host.Person = noTerminal{d.authorizer.host.Person}
 		_, err := d.Login(t.Context(), nil)
-		if reason(err) != one.want || strings.ContainsAny(err.Error(), "\x1b") || strings.Contains(err.Error(), "s3cret") {
+		if reason(err) != one.want || strings.ContainsAny(err.Error(), "\x1b") ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v, want %s", name, err, one.want)
 		}
 	}
@@ -175,11 +187,15 @@ func TestRefusedRegistrationIsExplained(t *testing.T) {
 		challenge  string
 		want, hint string
 	}{
-		"scopes":         {map[string]any{"error": "invalid_client_metadata", "error_description": scopes}, "", `(invalid_client_metadata: "` + scopes + `")`, "set scopes = [...] in"},
-		"named scopes":   {map[string]any{"error": "invalid_scope"}, `, scope="mcp:read mcp:write"`, "(invalid_scope)", `set scopes = ["mcp:read", "mcp:write"] in`},
-		"odd scopes":     {map[string]any{"error": "invalid_scope"}, `, scope="${a} b"`, "(invalid_scope)", "set scopes = [...] in"},
-		"something else": {map[string]any{"error": "invalid_redirect_uri", "error_description": "no\x1b[2J loopback"}, `, scope="mcp:read"`, `(invalid_redirect_uri: "no\x1b[2J loopback")`, ""},
-		"no words":       {map[string]any{"error_description": []int{1}}, "", "(an unnamed error)", ""},
+		"scopes": {map[string]any{"error": "invalid_client_metadata", "error_description": scopes}, "",
+			`(invalid_client_metadata: "` + scopes + `")`, "set scopes = [...] in"},
+		"named scopes": {map[string]any{"error": "invalid_scope"}, `, scope="mcp:read mcp:write"`,
+			"(invalid_scope)", `set scopes = ["mcp:read", "mcp:write"] in`},
+		"odd scopes": {map[string]any{"error": "invalid_scope"}, `, scope="${a} b"`, "(invalid_scope)",
+			"set scopes = [...] in"},
+		"something else": {map[string]any{"error": "invalid_redirect_uri", "error_description": "no\x1b[2J loopback"},
+			`, scope="mcp:read"`, `(invalid_redirect_uri: "no\x1b[2J loopback")`, ""},
+		"no words": {map[string]any{"error_description": []int{1}}, "", "(an unnamed error)", ""},
 	} {
 		v := newVendor(t)
 		v.Challenge = v.Bearer(one.challenge)
@@ -191,7 +207,8 @@ func TestRefusedRegistrationIsExplained(t *testing.T) {
 		if reason(err) != "no_client" || !strings.Contains(err.Error(), "the registration failed "+one.want) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !strings.Contains(hint, one.hint) || one.hint == "" && strings.Contains(hint, "scopes") || !strings.Contains(hint, "register an application") {
+		if !strings.Contains(hint, one.hint) || one.hint == "" && strings.Contains(hint, "scopes") ||
+			!strings.Contains(hint, "register an application") {
 			t.Errorf("%s: hint %q", name, hint)
 		}
 	}
@@ -239,11 +256,13 @@ func TestClientIsStored(t *testing.T) {
 	if _, err := d.request(t); sdk.CodeOf(err) != sdk.NeedsLogin || len(v.grants("refresh_token")) != before {
 		t.Fatalf("after the move from %s: %v", old, err)
 	}
-	if _, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin || len(v.grants("refresh_token")) != before {
+	if _, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin ||
+		len(v.grants("refresh_token")) != before {
 		t.Errorf("after the move, again: %v", err)
 	}
 	d.login(t)
-	if n := v.seen("/register"); n != 3 || v.logins()[len(v.logins())-1].Get("client_id") == v.logins()[0].Get("client_id") {
+	if n := v.seen("/register"); n != 3 ||
+		v.logins()[len(v.logins())-1].Get("client_id") == v.logins()[0].Get("client_id") {
 		t.Errorf("registered %d times, logged in as %q", n, v.logins()[len(v.logins())-1].Get("client_id"))
 	}
 
@@ -268,11 +287,14 @@ func TestLoginIsBound(t *testing.T) {
 	d := newFixture(t, v, nil, `{}`)
 	d.login(t)
 	elsewhere, hits := canary(t)
-	if _, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: "http://127.0.0.1:" + elsewhere + "/mcp"}); reason(err) != "other_server" || hits.Load() > 0 {
+	if _, err := d.Authorize(t.Context(),
+		sdk.AuthRequest{URL: "http://127.0.0.1:" + elsewhere + "/mcp"}); reason(err) != "other_server" ||
+		hits.Load() > 0 {
 		t.Errorf("a request to another server: %v", err)
 	}
 	for address, settings := range map[string][]string{
-		v.URL:                    {`{"client_id":"me"}`, `{"issuer":"https://as.example"}`, `{"resource":"https://mcp.example"}`},
+		v.URL: {`{"client_id":"me"}`, `{"issuer":"https://as.example"}`,
+			`{"resource":"https://mcp.example"}`},
 		v.URL + "2":              {`{}`},
 		"https://other.example/": {`{}`},
 	} {
@@ -291,7 +313,8 @@ func TestLoginIsBound(t *testing.T) {
 	for key := range damaged {
 		d.host.Keep(key, `{"access":`)
 	}
-	if cred, err := newFixture(t, v, d.host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) > 0 {
+	if cred, err := newFixture(t, v, d.host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil ||
+		len(cred.Headers) > 0 {
 		t.Errorf("a damaged login: %v, %v", cred, err)
 	}
 }

@@ -64,7 +64,8 @@ func (ul *userLogin) loginWithCode(ctx context.Context, s *discovery, scopes []s
 	defer cancel()
 	code, err := ul.wait(asked, listener, s.AS, state)
 	if err != nil {
-		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline // the host's own timeout may end first
+		// The host's own timeout may end first.
+		late := context.Cause(asked) == tooLate || ctx.Err() == nil && sdk.CodeOf(err) == sdk.Deadline
 		if c.From == fromRegistration && (late || ctx.Err() != nil) {
 			// Many servers show an error page for a client that they no longer know, and
 			// never redirect.
@@ -76,7 +77,8 @@ func (ul *userLogin) loginWithCode(ctx context.Context, s *discovery, scopes []s
 		return nil, err
 	}
 	t, err := ul.poster.token(ctx, s.AS, c, url.Values{
-		"grant_type": {grantCode}, "code": {code}, "redirect_uri": {redirect}, "code_verifier": {verifier}, "resource": {s.Resource},
+		"grant_type": {grantCode}, "code": {code}, "redirect_uri": {redirect},
+		"code_verifier": {verifier}, "resource": {s.Resource},
 	})
 	if err != nil {
 		return nil, ul.registrar.loginError(ctx, err, c, s.AS)
@@ -104,14 +106,18 @@ func loginPage(endpoint *url.URL, parameters url.Values, scopes []string) *url.U
 func (ul *userLogin) checkPKCE(as *issuer) error {
 	methods := as.CodeChallengeMethodsSupported
 	e := &sdk.Error{
-		Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf("the authorization server %s does not support PKCE with S256, which protects logins from theft", hostOf(as.Issuer)),
+		Code: sdk.Denied, Reason: "pkce_unsupported", Message: fmt.Sprintf(
+			"the authorization server %s does not support PKCE with S256, which protects logins from theft",
+			hostOf(as.Issuer),
+		),
 		Hint: "its operator has to enable it and list it in code_challenge_methods_supported",
 	}
 	switch {
 	case slices.Contains(methods, "S256"), methods == nil && ul.PKCE == pkceAssumed:
 		return nil
 	case methods == nil:
-		e.Message = fmt.Sprintf("the authorization server %s does not say whether it supports PKCE with S256, which protects logins from theft", hostOf(as.Issuer))
+		e.Message = fmt.Sprintf("the authorization server %s does not say whether it supports PKCE with S256, which protects logins from theft",
+			hostOf(as.Issuer))
 		e.Hint = `its operator has to list S256 in code_challenge_methods_supported; if its documentation says that it supports S256, set pkce = "assumed" in the auth block`
 	}
 	return e
@@ -164,8 +170,9 @@ func (ul *userLogin) listen(ctx context.Context, as *issuer) (sdk.Callback, stri
 	}
 	const busy = ", which is in use, or not among the ports of the callback"
 	e := &sdk.Error{
-		Code: sdk.Unavailable, Reason: "callback_port", Path: "redirect_url", Message: "names port " + want.Port() + busy,
-		Hint: "log in with --callback-port " + want.Port() + ", and end the program that listens there",
+		Code: sdk.Unavailable, Reason: "callback_port", Path: "redirect_url",
+		Message: "names port " + want.Port() + busy,
+		Hint:    "log in with --callback-port " + want.Port() + ", and end the program that listens there",
 	}
 	if ul.RedirectURL == "" {
 		e.Path, e.Message = "", "the client that was entered is registered with port "+want.Port()+busy
@@ -183,28 +190,36 @@ func (ul *userLogin) wait(ctx context.Context, listener sdk.Callback, as *issuer
 			return "", err
 		}
 		q, err := url.ParseQuery(text)
-		if err != nil || len(q["state"]) != 1 || subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
+		if err != nil || len(q["state"]) != 1 ||
+			subtle.ConstantTimeCompare([]byte(q.Get("state")), []byte(state)) != 1 {
 			ul.log.Warn("ignored an answer to another login")
 			continue
 		}
 		// RFC 9207: compare the issuer before the rest of the response is used.
 		iss := q["iss"]
-		if len(iss) > 1 || len(iss) == 1 && iss[0] != as.Issuer || len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
+		if len(iss) > 1 || len(iss) == 1 && iss[0] != as.Issuer ||
+			len(iss) == 0 && as.AuthorizationResponseIssParameterSupported {
 			return "", foreignAnswer(as, iss)
 		}
 		switch code := q.Get("error"); {
 		case code == "access_denied":
-			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
+			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined",
+				Hint: "run the login again to decide otherwise"}
 		case code != "":
-			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: "the authorization server ended the login: " + readCode(code),
-				Hint: "run the login again; if it recurs, check client_id and scopes in the auth block"}
+			return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused",
+				Message: "the authorization server ended the login: " + readCode(code),
+				Hint:    "run the login again; if it recurs, check client_id and scopes in the auth block"}
 		}
 		if code := q["code"]; len(code) == 1 && visible(code[0]) {
 			return code[0], nil
 		}
-		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: "the authorization server ended the login without a code and without an error", Hint: "run the login again"}
+		return "", &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply",
+			Message: "the authorization server ended the login without a code and without an error",
+			Hint:    "run the login again"}
 	}
-	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused", Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost), Hint: "close other pages of the login, and run it again"}
+	return "", &sdk.Error{Code: sdk.Denied, Reason: "login_refused",
+		Message: fmt.Sprintf("the login was ended after %d answers to other logins", strayMost),
+		Hint:    "close other pages of the login, and run it again"}
 }
 
 // foreignAnswer returns the error for a redirect with other issuers than that of the login.
@@ -215,7 +230,8 @@ func foreignAnswer(as *issuer, iss []string) error {
 	}
 	return &sdk.Error{
 		Code: sdk.Denied, Reason: "issuer_mismatch",
-		Message: fmt.Sprintf("another authorization server answered the login: %s, instead of %s", by, showURL(as.Issuer)),
-		Hint:    "report it to the operator of the server before you try again",
+		Message: fmt.Sprintf("another authorization server answered the login: %s, instead of %s",
+			by, showURL(as.Issuer)),
+		Hint: "report it to the operator of the server before you try again",
 	}
 }

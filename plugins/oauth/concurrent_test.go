@@ -37,7 +37,8 @@ func TestLoginChangesDuringRefresh(t *testing.T) {
 					_ = d.host.Services().Secrets.DeleteSecret(t.Context(), key)
 					return
 				}
-				other := strings.NewReplacer(`"access":"`, `"access":"other-`, `"refresh":"`, `"refresh":"other-`).Replace(d.host.Secrets()[key])
+				other := strings.NewReplacer(`"access":"`, `"access":"other-`, `"refresh":"`,
+					`"refresh":"other-`).Replace(d.host.Secrets()[key])
 				d.host.Keep(key, other)
 			}
 			v.Tokens = func(url.Values, map[string]any) { decide() }
@@ -51,7 +52,8 @@ func TestLoginChangesDuringRefresh(t *testing.T) {
 			if sdk.CodeOf(err) != test.code && (err != nil || test.code != "") {
 				t.Fatal(err)
 			}
-			if got := cred.Headers["Authorization"]; test.in != strings.HasPrefix(got, "Bearer other-") || !test.in && got != "" {
+			if got := cred.Headers["Authorization"]; test.in != strings.HasPrefix(got, "Bearer other-") ||
+				!test.in && got != "" {
 				t.Errorf("presented %q", got)
 			}
 			kept := d.host.Secrets()[key]
@@ -74,7 +76,8 @@ func TestRefreshNeedsTime(t *testing.T) {
 	d.login(t)
 	ctx, cancel := context.WithTimeout(t.Context(), refreshTime-time.Second)
 	defer cancel()
-	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.Deadline || len(v.grants("refresh_token")) > 0 {
+	if _, err := d.Authorize(ctx, sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.Deadline ||
+		len(v.grants("refresh_token")) > 0 {
 		t.Errorf("%v after %d refreshes", err, len(v.grants("refresh_token")))
 	}
 	ctx, cancel = context.WithTimeout(t.Context(), refreshTime+time.Second)

@@ -24,13 +24,16 @@ const (
 // ignored. pollSlower is added after slow_down. Tests reduce both.
 var pollLeast, pollSlower = time.Second, 5 * time.Second
 
-var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout", Message: "the code expired before it was entered", Hint: "run the login again to get another code"}
+var codeExpired error = &sdk.Error{Code: sdk.Deadline, Reason: "login_timeout",
+	Message: "the code expired before it was entered", Hint: "run the login again to get another code"}
 
 // loginWithDevice performs the device grant (RFC 8628): the user enters a code in a browser
 // on any device.
 func (ul *userLogin) loginWithDevice(ctx context.Context, s *discovery, scopes []string) (*login, error) {
 	if s.AS.DeviceEndpoint == "" {
-		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant", Message: fmt.Sprintf("the authorization server %s does not support the device grant", hostOf(s.AS.Issuer)), Hint: "use grant = \"authorization_code\""}
+		return nil, &sdk.Error{Code: sdk.Invalid, Path: "grant",
+			Message: fmt.Sprintf("the authorization server %s does not support the device grant", hostOf(s.AS.Issuer)),
+			Hint:    "use grant = \"authorization_code\""}
 	}
 	c, err := ul.registrar.resolveClient(ctx, s.AS, "")
 	if err != nil {
@@ -113,7 +116,8 @@ func (ul *userLogin) poll(
 		case hasCode(err, "slow_down"):
 			every = min(every+pollSlower, pollMost)
 		case hasCode(err, "access_denied"):
-			return nil, &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined", Hint: "run the login again to decide otherwise"}
+			return nil, &sdk.Error{Code: sdk.Denied, Reason: "login_declined", Message: "the login was declined",
+				Hint: "run the login again to decide otherwise"}
 		case hasCode(err, "expired_token"):
 			return nil, codeExpired
 		case sdk.CodeOf(err) == sdk.Unavailable:

@@ -19,22 +19,28 @@ func hurry(t *testing.T) {
 // TestDeviceLogin: the user enters the code on another device, and the login succeeds.
 func TestDeviceLogin(t *testing.T) {
 	hurry(t)
-	usual := map[string]any{"device_code": "dc", "user_code": "ABCD-1234", "verification_uri": "http://127.0.0.1:1/device", "expires_in": 600, "interval": 0.001}
+	usual := map[string]any{"device_code": "dc", "user_code": "ABCD-1234",
+		"verification_uri": "http://127.0.0.1:1/device", "expires_in": 600, "interval": 0.001}
 	for name, one := range map[string]struct {
 		change  func(m map[string]any)
 		answers []string // errors of the token endpoint before it returns tokens
 		want    string
 		opened  string
 	}{
-		"at once":             {opened: "http://127.0.0.1:1/device"},
-		"after a while":       {answers: []string{"authorization_pending", "slow_down", "authorization_pending", "!503"}, opened: "http://127.0.0.1:1/device"},
-		"with the code in it": {change: set("verification_uri_complete", "http://127.0.0.1:1/device?code=ABCD-1234"), opened: "http://127.0.0.1:1/device?code=ABCD-1234"},
-		"declined":            {answers: []string{"access_denied"}, want: "login_declined", opened: "http://127.0.0.1:1/device"},
-		"too late":            {answers: []string{"authorization_pending", "expired_token"}, want: "login_timeout", opened: "http://127.0.0.1:1/device"},
-		"unknown client":      {answers: []string{"invalid_client"}, want: "client_forgotten", opened: "http://127.0.0.1:1/device"},
-		"a script":            {change: set("verification_uri", "javascript:alert(1)"), want: "auth_url_rejected"},
-		"a code to be run":    {change: set("user_code", "\x1b[2J"), want: "bad_reply"},
-		"no code":             {change: without("device_code"), want: "bad_reply"},
+		"at once": {opened: "http://127.0.0.1:1/device"},
+		"after a while": {answers: []string{"authorization_pending", "slow_down", "authorization_pending", "!503"},
+			opened: "http://127.0.0.1:1/device"},
+		"with the code in it": {change: set("verification_uri_complete", "http://127.0.0.1:1/device?code=ABCD-1234"),
+			opened: "http://127.0.0.1:1/device?code=ABCD-1234"},
+		"declined": {answers: []string{"access_denied"}, want: "login_declined",
+			opened: "http://127.0.0.1:1/device"},
+		"too late": {answers: []string{"authorization_pending", "expired_token"}, want: "login_timeout",
+			opened: "http://127.0.0.1:1/device"},
+		"unknown client": {answers: []string{"invalid_client"}, want: "client_forgotten",
+			opened: "http://127.0.0.1:1/device"},
+		"a script":         {change: set("verification_uri", "javascript:alert(1)"), want: "auth_url_rejected"},
+		"a code to be run": {change: set("user_code", "\x1b[2J"), want: "bad_reply"},
+		"no code":          {change: without("device_code"), want: "bad_reply"},
 	} {
 		v := newVendor(t)
 		v.Metadata = func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" }
@@ -74,13 +80,15 @@ func TestDeviceLogin(t *testing.T) {
 		if one.want != "" {
 			continue
 		}
-		if asked := v.Requests("/device")[0].Form; asked.Get("resource") != v.URL || asked.Get("scope") != "read" || asked.Get("client_id") != "client-1" {
+		if asked := v.Requests("/device")[0].Form; asked.Get("resource") != v.URL || asked.Get("scope") != "read" ||
+			asked.Get("client_id") != "client-1" {
 			t.Errorf("%s: asked with %v", name, asked)
 		}
 		if status, err := d.request(t); status != 200 || err != nil {
 			t.Errorf("%s: afterwards: %d, %v", name, status, err)
 		}
-		if body := string(v.Requests("/register")[0].Body); !strings.Contains(body, deviceGrantType) || strings.Contains(body, "redirect_uris") || !strings.Contains(body, `"response_types":[]`) {
+		if body := string(v.Requests("/register")[0].Body); !strings.Contains(body, deviceGrantType) ||
+			strings.Contains(body, "redirect_uris") || !strings.Contains(body, `"response_types":[]`) {
 			t.Errorf("%s: registered with %s", name, body)
 		}
 	}
@@ -91,7 +99,8 @@ func TestDeviceLogin(t *testing.T) {
 func TestDeviceGrantUnsupported(t *testing.T) {
 	v := newVendor(t)
 	d := newFixture(t, v, nil, `{"grant":"device"}`)
-	if _, err := d.Login(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "does not support the device grant") {
+	if _, err := d.Login(t.Context(), nil); err == nil ||
+		!strings.Contains(err.Error(), "does not support the device grant") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -50,7 +50,8 @@ func (a *authorizer) discover(ctx context.Context) (*discovery, error) {
 // the server itself by revision 2025-03-26.
 func (f *finder) discover(ctx context.Context, hint challenge) (*discovery, error) {
 	if f.server == nil {
-		return nil, &sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so it has no login"}
+		return nil,
+			&sdk.Error{Code: sdk.Invalid, Message: "the transport of this server has no url, so it has no login"}
 	}
 	prm, err := f.resourceMetadata(ctx, hint.Metadata)
 	if err != nil {
@@ -99,8 +100,9 @@ func (f *finder) resourceMetadata(ctx context.Context, named string) (*oauthex.P
 			return nil, err
 		case !f.coversServer(prm.Resource):
 			return nil, &sdk.Error{
-				Code: sdk.Denied, Reason: "resource_mismatch", Message: fmt.Sprintf("%s at %s describes another server", what, u.Host),
-				Hint: "set resource if the server's identifier differs from its URL",
+				Code: sdk.Denied, Reason: "resource_mismatch",
+				Message: fmt.Sprintf("%s at %s describes another server", what, u.Host),
+				Hint:    "set resource if the server's identifier differs from its URL",
 			}
 		}
 		return &prm, nil
@@ -157,9 +159,11 @@ func (f *finder) document(ctx context.Context, what string, u *url.URL, revision
 }
 
 func badMetadata(what string, u *url.URL, why string) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_metadata", Message: fmt.Sprintf("%s at %s %s", what, u.Host, why), Hint: "report it to the operator of the server"}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_metadata",
+		Message: fmt.Sprintf("%s at %s %s", what, u.Host, why), Hint: "report it to the operator of the server"}
 }
 
 func unavailable(u *url.URL, status int) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("%s answered with HTTP status %d", u.Host, status), Hint: "try again later"}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "http_status",
+		Message: fmt.Sprintf("%s answered with HTTP status %d", u.Host, status), Hint: "try again later"}
 }

@@ -34,11 +34,17 @@ func TestMetadataLocations(t *testing.T) {
 		"below the path":         {prm: below, meta: oauth, asked: []string{below, oauth}},
 		"at the root":            {prm: root, meta: openid, asked: []string{below, root, oauth, openid}},
 		"at the root, as itself": {prm: root, meta: oauth, resource: "origin", asked: []string{below, root, oauth}},
-		"behind a front page":    {prm: root, meta: openid, instead: map[string]http.HandlerFunc{below: front, oauth: front}, asked: []string{below, root, oauth, openid}},
-		"an issuer with a path":  {prm: below, issuer: "/tenant", meta: oauth + "/tenant", asked: []string{below, oauth + "/tenant"}},
-		"OpenID, inserted":       {prm: below, issuer: "/tenant", meta: openid + "/tenant", asked: []string{below, oauth + "/tenant", openid + "/tenant"}},
-		"OpenID, appended":       {prm: below, issuer: "/tenant", meta: "/tenant" + openid, asked: []string{below, oauth + "/tenant", openid + "/tenant", "/tenant" + openid}},
-		"a slash at the end":     {prm: below, issuer: "/", meta: oauth, asked: []string{below, oauth}},
+		"behind a front page": {
+			prm: root, meta: openid, instead: map[string]http.HandlerFunc{below: front, oauth: front},
+			asked: []string{below, root, oauth, openid},
+		},
+		"an issuer with a path": {prm: below, issuer: "/tenant", meta: oauth + "/tenant",
+			asked: []string{below, oauth + "/tenant"}},
+		"OpenID, inserted": {prm: below, issuer: "/tenant", meta: openid + "/tenant",
+			asked: []string{below, oauth + "/tenant", openid + "/tenant"}},
+		"OpenID, appended": {prm: below, issuer: "/tenant", meta: "/tenant" + openid,
+			asked: []string{below, oauth + "/tenant", openid + "/tenant", "/tenant" + openid}},
+		"a slash at the end": {prm: below, issuer: "/", meta: oauth, asked: []string{below, oauth}},
 	} {
 		v := newVendor(t)
 		v.Challenge = "Bearer"
@@ -50,7 +56,8 @@ func TestMetadataLocations(t *testing.T) {
 			if one.resource == "origin" {
 				resource = strings.TrimSuffix(v.URL, "/mcp")
 			}
-			answer(w, 200, map[string]any{"resource": resource, "authorization_servers": []string{v.Issuer + one.issuer}})
+			answer(w, 200,
+				map[string]any{"resource": resource, "authorization_servers": []string{v.Issuer + one.issuer}})
 		})
 		v.Instead(one.meta, func(w http.ResponseWriter, _ *http.Request) {
 			m := v.Document()
@@ -106,7 +113,8 @@ func TestRevision20250326(t *testing.T) {
 				}
 				delete(meta, "authorization_response_iss_parameter_supported")
 				meta["issuer"] = origin
-				for member, path := range map[string]string{"authorization_endpoint": "/authorize", "token_endpoint": "/token", "registration_endpoint": "/register"} {
+				for member, path := range map[string]string{"authorization_endpoint": "/authorize",
+					"token_endpoint": "/token", "registration_endpoint": "/register"} {
 					meta[member] = origin + "/oauth" + path
 				}
 				answer(w, 200, meta)
@@ -121,7 +129,8 @@ func TestRevision20250326(t *testing.T) {
 		if publishes {
 			at = "/oauth/authorize"
 		}
-		if asked := v.Requests(at)[0].Form; asked.Get("resource") != v.URL || asked.Has("scope") || asked.Get("code_challenge_method") != "S256" {
+		if asked := v.Requests(at)[0].Form; asked.Get("resource") != v.URL || asked.Has("scope") ||
+			asked.Get("code_challenge_method") != "S256" {
 			t.Errorf("publishes: %t: asked with %v", publishes, asked)
 		}
 	}
@@ -131,7 +140,8 @@ func TestRevision20250326(t *testing.T) {
 // the same issuer.
 func TestConfiguredIssuer(t *testing.T) {
 	for settings, want := range map[string]string{
-		`{"issuer":"%s"}`: "", `{"issuer":"%s/"}`: "", `{"issuer":"%s/other"}`: "issuer_mismatch", `{"issuer":"https://other.example"}`: "issuer_mismatch",
+		`{"issuer":"%s"}`: "", `{"issuer":"%s/"}`: "",
+		`{"issuer":"%s/other"}`: "issuer_mismatch", `{"issuer":"https://other.example"}`: "issuer_mismatch",
 		`{"issuer":"%s","resource":"https://mcp.example/name"}`: "",
 	} {
 		v := newVendor(t)
@@ -140,7 +150,8 @@ func TestConfiguredIssuer(t *testing.T) {
 		if reason(err) != want || want == "" && err != nil {
 			t.Errorf("%s: %v", settings, err)
 		}
-		if want == "" && strings.Contains(settings, "resource") != (v.logins()[0].Get("resource") == "https://mcp.example/name") {
+		if want == "" &&
+			strings.Contains(settings, "resource") != (v.logins()[0].Get("resource") == "https://mcp.example/name") {
 			t.Errorf("%s: asked for %q", settings, v.logins()[0].Get("resource"))
 		}
 	}

@@ -66,7 +66,8 @@ func newFixture(t testing.TB, v *vendor, host *plugintest.Host, attributes strin
 
 func startWith(t testing.TB, address string, host sdk.Host, attributes string) (*authorizer, error) {
 	t.Helper()
-	a, err := plugin().Auths["oauth"].Start(t.Context(), &sdk.AuthServer{Name: "vendor", URL: address, Log: hclog.NewNullLogger(), Host: host}, []byte(attributes))
+	a, err := plugin().Auths["oauth"].Start(t.Context(),
+		&sdk.AuthServer{Name: "vendor", URL: address, Log: hclog.NewNullLogger(), Host: host}, []byte(attributes))
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,8 @@ func (d *fixture) request(t testing.TB) (status int, err error) {
 		if res.StatusCode != 401 && res.StatusCode != 403 || attempt == 3 {
 			return res.StatusCode, nil
 		}
-		result, err := d.Challenge(t.Context(), sdk.Challenge{AuthRequest: r, Status: res.StatusCode, WWWAuthenticate: res.Header.Values("WWW-Authenticate"), Attempt: attempt})
+		result, err := d.Challenge(t.Context(), sdk.Challenge{AuthRequest: r, Status: res.StatusCode,
+			WWWAuthenticate: res.Header.Values("WWW-Authenticate"), Attempt: attempt})
 		if err != nil || !result.Retry {
 			if err == nil && result.NeedsLogin {
 				err = needsLogin(result.Reason)

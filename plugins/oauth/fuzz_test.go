@@ -8,7 +8,8 @@ import (
 // FuzzChallenge: the parsed challenge of any header is bounded and can be sent again.
 func FuzzChallenge(f *testing.F) {
 	for _, seed := range []string{
-		`Bearer realm="x", resource_metadata="https://a/", scope="a b", error="insufficient_scope"`, `Basic, Bearer scope=a`, `Bearer ="`, "Bearer a=\"\\",
+		`Bearer realm="x", resource_metadata="https://a/", scope="a b", error="insufficient_scope"`,
+		`Basic, Bearer scope=a`, `Bearer ="`, "Bearer a=\"\\",
 		`Negotiate abc==, Bearer scope="a"`, strings.Repeat("Bearer a=b, ", 500), `"Bearer"`, `Bearer scope="\"" x`,
 	} {
 		f.Add(seed)

@@ -115,7 +115,8 @@ func (f *finder) sameOriginAs(id string, named []string) (others []string) {
 	}
 	u, err := url.Parse(id)
 	for _, n := range named {
-		if other, otherErr := url.Parse(n); err == nil && otherErr == nil && httpclient.SameOrigin(u, other) && !sameIssuer(n, id) {
+		if other, otherErr := url.Parse(n); err == nil && otherErr == nil && httpclient.SameOrigin(u, other) &&
+			!sameIssuer(n, id) {
 			others = append(others, n)
 		}
 	}
@@ -170,8 +171,9 @@ func (f *finder) explainIssuer(ctx context.Context, named []string, err error) e
 	case errAbsent:
 		at := cmp.Or(slices.Concat([]string{f.Issuer}, named)...)
 		return &sdk.Error{
-			Code: sdk.Unavailable, Reason: "bad_metadata", Message: theIssuer + " " + showURL(at) + " publishes no metadata",
-			Hint: "report it to the operator of the server",
+			Code: sdk.Unavailable, Reason: "bad_metadata",
+			Message: theIssuer + " " + showURL(at) + " publishes no metadata",
+			Hint:    "report it to the operator of the server",
 		}
 	}
 	return err
@@ -181,8 +183,9 @@ func (f *finder) explainIssuer(ctx context.Context, named []string, err error) e
 func (f *finder) explainMismatch(ctx context.Context, named []string, m *mismatch) error {
 	e := &sdk.Error{
 		Code: sdk.Denied, Reason: "issuer_mismatch",
-		Message: fmt.Sprintf("the metadata of the authorization server %s names another issuer, %s", showURL(m.at), showURL(m.said)),
-		Hint:    "the operator of the server has to name the authorization server exactly as its metadata does",
+		Message: fmt.Sprintf("the metadata of the authorization server %s names another issuer, %s",
+			showURL(m.at), showURL(m.said)),
+		Hint: "the operator of the server has to name the authorization server exactly as its metadata does",
 	}
 	if m.said == "" {
 		e.Message = "the metadata of the authorization server " + showURL(m.at) + " names no issuer"
@@ -263,7 +266,8 @@ func (f *finder) describe(ctx context.Context, u *url.URL, revision string) (*is
 // is required.
 func (f *finder) checkEndpoints(as *issuer) error {
 	for _, e := range [][2]string{
-		{"the authorization endpoint", as.AuthorizationEndpoint}, {"the registration endpoint", as.RegistrationEndpoint},
+		{"the authorization endpoint", as.AuthorizationEndpoint},
+		{"the registration endpoint", as.RegistrationEndpoint},
 		{"the revocation endpoint", as.RevocationEndpoint}, {"the device authorization endpoint", as.DeviceEndpoint},
 	} {
 		if e[1] == "" {

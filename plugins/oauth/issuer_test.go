@@ -65,26 +65,31 @@ func TestIssuerSpelling(t *testing.T) {
 		settings           string // ISSUER is the address
 		refused            bool
 	}{
-		"the same":                        {},
-		"a slash in the metadata":         {issuer: "/", iss: "/"},
-		"a slash in the server's":         {named: "/"},
-		"a slash in the settings":         {settings: `{"issuer":"ISSUER/"}`},
-		"no slash in the settings":        {named: "/", issuer: "/", iss: "/", settings: `{"issuer":"ISSUER"}`},
-		"a slash in the redirect":         {iss: "/", refused: true},
-		"no slash in the redirect":        {issuer: "/", refused: true},
-		"a path":                          {issuer: "/a", iss: "/a", refused: true},
-		"no path":                         {named: "/a", refused: true},
-		"another path":                    {named: "/a", issuer: "/b", iss: "/b", refused: true},
-		"a path with a slash":             {named: "/a", issuer: "/a/", iss: "/a/", refused: true},
-		"a path without a slash":          {named: "/a/", issuer: "/a", iss: "/a", refused: true},
-		"capitals in a path":              {named: "/a", issuer: "/A", iss: "/A", refused: true},
-		"two slashes":                     {issuer: "//", iss: "//", refused: true},
-		"a query":                         {issuer: "/?a=b", iss: "/?a=b", refused: true},
-		"a fragment":                      {issuer: "/#", iss: "/#", refused: true},
-		"another port":                    {issuer: "0/", iss: "0/", refused: true},
-		"another host":                    {change: host, refused: true},
-		"another scheme":                  {change: func(issuer string) string { return strings.Replace(issuer, "http", "https", 1) + "/" }, refused: true},
-		"a scheme in capitals":            {change: func(issuer string) string { return strings.Replace(issuer, "http", "HTTP", 1) + "/" }, refused: true},
+		"the same":                 {},
+		"a slash in the metadata":  {issuer: "/", iss: "/"},
+		"a slash in the server's":  {named: "/"},
+		"a slash in the settings":  {settings: `{"issuer":"ISSUER/"}`},
+		"no slash in the settings": {named: "/", issuer: "/", iss: "/", settings: `{"issuer":"ISSUER"}`},
+		"a slash in the redirect":  {iss: "/", refused: true},
+		"no slash in the redirect": {issuer: "/", refused: true},
+		"a path":                   {issuer: "/a", iss: "/a", refused: true},
+		"no path":                  {named: "/a", refused: true},
+		"another path":             {named: "/a", issuer: "/b", iss: "/b", refused: true},
+		"a path with a slash":      {named: "/a", issuer: "/a/", iss: "/a/", refused: true},
+		"a path without a slash":   {named: "/a/", issuer: "/a", iss: "/a", refused: true},
+		"capitals in a path":       {named: "/a", issuer: "/A", iss: "/A", refused: true},
+		"two slashes":              {issuer: "//", iss: "//", refused: true},
+		"a query":                  {issuer: "/?a=b", iss: "/?a=b", refused: true},
+		"a fragment":               {issuer: "/#", iss: "/#", refused: true},
+		"another port":             {issuer: "0/", iss: "0/", refused: true},
+		"another host":             {change: host, refused: true},
+		"another scheme": {
+			change:  func(issuer string) string { return strings.Replace(issuer, "http", "https", 1) + "/" },
+			refused: true,
+		},
+		"a scheme in capitals": {change: func(issuer string) string {
+			return strings.Replace(issuer, "http", "HTTP", 1) + "/"
+		}, refused: true},
 		"a path in the redirect":          {iss: "/a", refused: true},
 		"two slashes in the redirect":     {iss: "//", refused: true},
 		"a query in the redirect":         {iss: "/?a", refused: true},
@@ -98,10 +103,11 @@ func TestIssuerSpelling(t *testing.T) {
 		}
 		v.Resource = set("authorization_servers", []string{v.Issuer + one.named})
 		v.Metadata = set("issuer", issuer)
-		v.Instead(plugintest.MetadataPath+strings.TrimSuffix(one.named, "/"), func(w http.ResponseWriter, r *http.Request) {
-			r.URL.Path = plugintest.MetadataPath
-			v.Usual(w, r)
-		})
+		v.Instead(plugintest.MetadataPath+strings.TrimSuffix(one.named, "/"),
+			func(w http.ResponseWriter, r *http.Request) {
+				r.URL.Path = plugintest.MetadataPath
+				v.Usual(w, r)
+			})
 		v.Redirect = func(q url.Values) { q.Set("iss", v.Issuer+one.iss) }
 		if one.settings == "" {
 			one.settings = `{}`
@@ -146,7 +152,8 @@ func TestIssuerChangesSpelling(t *testing.T) {
 // TestServerWithOwnMetadata: a server of revision 2025-03-26 may write its address with a
 // slash. The metadata of another issuer is refused.
 func TestServerWithOwnMetadata(t *testing.T) {
-	for added, want := range map[string]string{"": "", "/": "", "//": "issuer_mismatch", "/mcp": "issuer_mismatch", "0/": "issuer_mismatch", "/?a": "issuer_mismatch"} {
+	for added, want := range map[string]string{"": "", "/": "", "//": "issuer_mismatch",
+		"/mcp": "issuer_mismatch", "0/": "issuer_mismatch", "/?a": "issuer_mismatch"} {
 		v := newVendor(t)
 		v.Challenge = "Bearer"
 		v.Instead(plugintest.ResourcePath, http.NotFound)
@@ -174,21 +181,32 @@ func TestIssuerOfParent(t *testing.T) {
 		issuer string            // the setting, after the address
 		want   string
 	}{
-		"a path below":               {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy"},
-		"a path below a path":        {named: "/a", docs: map[string]string{wellKnown + "/a": "/a/b"}, issuer: "/a/b"},
-		"with metadata of its own":   {docs: map[string]string{wellKnown: "/proxy", wellKnown + "/proxy": "/proxy"}, issuer: "/proxy"},
-		"the root":                   {named: "/a", docs: map[string]string{wellKnown + "/a": "", wellKnown: ""}, issuer: ""},
-		"a sibling that confirms":    {named: "/b", docs: map[string]string{wellKnown + "/b": "/a", wellKnown + "/a": "/a"}, issuer: "/a"},
-		"a path's slash":             {named: "/a/", docs: map[string]string{wellKnown + "/a": "/a"}, issuer: "/a"},
-		"a sibling in its name":      {named: "/b", docs: map[string]string{wellKnown + "/b": "/a"}, issuer: "/a", want: "issuer_mismatch"},
-		"a prefix of a name":         {named: "/a", docs: map[string]string{wellKnown + "/a": "/ab"}, issuer: "/ab", want: "issuer_mismatch"},
-		"a child for its parent":     {named: "/a/b", docs: map[string]string{"/a/b/.well-known/openid-configuration": "/a"}, issuer: "/a", want: "issuer_mismatch"},
-		"a parent that is itself":    {docs: map[string]string{wellKnown: ""}, issuer: "/proxy", want: "issuer_mismatch"},
-		"unnamed with metadata":      {named: "/b", docs: map[string]string{wellKnown + "/b": "/b", wellKnown + "/a": "/a"}, issuer: "/a", want: "issuer_mismatch"},
-		"not what the metadata says": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/other", want: "issuer_mismatch"},
-		"what the server names":      {docs: map[string]string{wellKnown: "/proxy"}, issuer: "", want: "issuer_mismatch"},
-		"its slash":                  {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy/", want: "issuer_mismatch"},
-		"its capitals":               {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/Proxy", want: "issuer_mismatch"},
+		"a path below":        {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy"},
+		"a path below a path": {named: "/a", docs: map[string]string{wellKnown + "/a": "/a/b"}, issuer: "/a/b"},
+		"with metadata of its own": {docs: map[string]string{wellKnown: "/proxy", wellKnown + "/proxy": "/proxy"},
+			issuer: "/proxy"},
+		"the root": {named: "/a",
+			docs: map[string]string{wellKnown + "/a": "", wellKnown: ""}, issuer: ""},
+		"a sibling that confirms": {named: "/b",
+			docs: map[string]string{wellKnown + "/b": "/a", wellKnown + "/a": "/a"}, issuer: "/a"},
+		"a path's slash": {named: "/a/", docs: map[string]string{wellKnown + "/a": "/a"}, issuer: "/a"},
+		"a sibling in its name": {named: "/b", docs: map[string]string{wellKnown + "/b": "/a"}, issuer: "/a",
+			want: "issuer_mismatch"},
+		"a prefix of a name": {named: "/a", docs: map[string]string{wellKnown + "/a": "/ab"}, issuer: "/ab",
+			want: "issuer_mismatch"},
+		"a child for its parent": {
+			named: "/a/b", docs: map[string]string{"/a/b/.well-known/openid-configuration": "/a"},
+			issuer: "/a", want: "issuer_mismatch",
+		},
+		"a parent that is itself": {docs: map[string]string{wellKnown: ""}, issuer: "/proxy", want: "issuer_mismatch"},
+		"unnamed with metadata": {named: "/b", docs: map[string]string{wellKnown + "/b": "/b", wellKnown + "/a": "/a"},
+			issuer: "/a", want: "issuer_mismatch"},
+		"not what the metadata says": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/other",
+			want: "issuer_mismatch"},
+		"what the server names": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "", want: "issuer_mismatch"},
+		"its slash": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/proxy/",
+			want: "issuer_mismatch"},
+		"its capitals": {docs: map[string]string{wellKnown: "/proxy"}, issuer: "/Proxy", want: "issuer_mismatch"},
 	} {
 		v := newVendor(t)
 		v.Resource = set("authorization_servers", []string{v.Issuer + one.named})
@@ -241,11 +259,13 @@ func TestIssuerOfAnotherOrigin(t *testing.T) {
 		v.Metadata = set("issuer", strings.ReplaceAll(said, "ISSUER", v.Issuer))
 		for _, settings := range []string{`{}`, `{"issuer":"` + v.Issuer + `"}`} {
 			_, err := newFixture(t, v, nil, settings).Login(t.Context(), nil)
-			if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"`+v.Issuer+`"`) {
+			if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), `"`+v.Issuer+`"`) {
 				t.Errorf("%q: %v", said, err)
 				continue
 			}
-			if strings.Contains(hintOf(err), "set issuer") || len(err.Error()) > 2000 || strings.ContainsAny(err.Error(), "\x1b\r\n\u202e") {
+			if strings.Contains(hintOf(err), "set issuer") || len(err.Error()) > 2000 ||
+				strings.ContainsAny(err.Error(), "\x1b\r\n\u202e") {
 				t.Errorf("%q: %q (%s)", said, err, hintOf(err))
 			}
 		}
@@ -256,7 +276,8 @@ func TestIssuerOfAnotherOrigin(t *testing.T) {
 func TestIssuerIsNotNamed(t *testing.T) {
 	v := newVendor(t)
 	_, err := newFixture(t, v, nil, `{"issuer":"https://other.example"}`).Login(t.Context(), nil)
-	if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), `"`+v.Issuer+`"`) || !strings.Contains(err.Error(), `"https://other.example"`) {
+	if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), `"`+v.Issuer+`"`) ||
+		!strings.Contains(err.Error(), `"https://other.example"`) {
 		t.Errorf("%v", err)
 	}
 	if n := v.seen(plugintest.MetadataPath); n > 0 {
@@ -280,7 +301,8 @@ func TestServerNamesAnotherIssuer(t *testing.T) {
 			answer(w, 200, v.Document())
 		})
 		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
-		if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), server) || strings.Contains(hintOf(err), `set issuer = "`+v.Issuer+`"`) != publishes {
+		if reason(err) != "issuer_mismatch" || !strings.Contains(err.Error(), server) ||
+			strings.Contains(hintOf(err), `set issuer = "`+v.Issuer+`"`) != publishes {
 			t.Errorf("%s: %v (%s)", name, err, hintOf(err))
 		}
 		_, err = newFixture(t, v, nil, `{"issuer":"`+v.Issuer+`"}`).Login(t.Context(), nil)

@@ -117,7 +117,8 @@ func (o *site) probe(ctx context.Context) (challenge, error) {
 		return challenge{}, err
 	}
 	h := http.Header{"Accept": {"application/json, text/event-stream"}, "Content-Type": {"application/json"}}
-	for _, try := range []struct{ method, body string }{{http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`}, {http.MethodGet, ""}} {
+	for _, try := range []struct{ method, body string }{{http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"ping"}`},
+		{http.MethodGet, ""}} {
 		res, err := o.visitor.Ask(ctx, try.method, u, h, try.body)
 		if err != nil {
 			return challenge{}, err
@@ -134,10 +135,14 @@ func (reg *registrar) loginError(ctx context.Context, err error, c *client, as *
 	switch refused := hasCode(err, "invalid_client", "unauthorized_client"); {
 	case refused && c.From == fromPrompt:
 		reg.dropClient(ctx, c, as.Issuer)
-		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses the entered client: " + err.Error(), Hint: "run the login again: it asks for the client again"}
+		return &sdk.Error{Code: sdk.AuthRequired, Reason: "client_refused",
+			Message: "the authorization server refuses the entered client: " + err.Error(),
+			Hint:    "run the login again: it asks for the client again"}
 	case refused && c.From == fromRegistration:
 		reg.dropClient(ctx, c, as.Issuer)
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten", Message: "the authorization server refuses the registered client: " + err.Error(), Hint: "run the login again: it registers the client again"}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "client_forgotten",
+			Message: "the authorization server refuses the registered client: " + err.Error(),
+			Hint:    "run the login again: it registers the client again"}
 	}
 	return clientError(err)
 }

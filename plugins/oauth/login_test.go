@@ -35,13 +35,15 @@ func TestLogin(t *testing.T) {
 	}
 	login, token := v.logins()[0], v.forms()[0]
 	for name, want := range map[string]string{
-		"response_type": "code", "client_id": "client-1", "resource": v.URL, "scope": "read", "code_challenge_method": "S256",
+		"response_type": "code", "client_id": "client-1",
+		"resource": v.URL, "scope": "read", "code_challenge_method": "S256",
 	} {
 		if got := login.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
 	}
-	if len(login.Get("state")) < 43 || len(login.Get("code_challenge")) != 43 || token.Get("resource") != v.URL || token.Get("client_id") != "client-1" {
+	if len(login.Get("state")) < 43 || len(login.Get("code_challenge")) != 43 || token.Get("resource") != v.URL ||
+		token.Get("client_id") != "client-1" {
 		t.Errorf("asked with %v and %v", login, token)
 	}
 
@@ -54,7 +56,8 @@ func TestLogin(t *testing.T) {
 		t.Errorf("another process asked more than its question: %v", asked)
 	}
 	st, err := next.Status(t.Context())
-	if err != nil || st.State != "ready" || strings.Join(st.Scopes, " ") != "read" || st.Expires.IsZero() || !st.Ends.IsZero() {
+	if err != nil || st.State != "ready" || strings.Join(st.Scopes, " ") != "read" || st.Expires.IsZero() ||
+		!st.Ends.IsZero() {
 		t.Errorf("status is %v, %v", st, err)
 	}
 	if text, _ := json.Marshal(st); strings.Contains(string(text), "at-") || strings.Contains(string(text), "rt-") {

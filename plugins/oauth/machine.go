@@ -74,8 +74,9 @@ func (a *authorizer) obtain(ctx context.Context, scopes []string) error {
 	}
 	if hasCode(err, "invalid_grant") && a.Grant != grantClientCredentials {
 		return &sdk.Error{
-			Code: sdk.AuthRequired, Reason: "token_refused", Path: "subject_token", Message: "is not accepted by the authorization server: " + err.Error(),
-			Hint: "it may have expired, or have another audience",
+			Code: sdk.AuthRequired, Reason: "token_refused", Path: "subject_token",
+			Message: "is not accepted by the authorization server: " + err.Error(),
+			Hint:    "it may have expired, or have another audience",
 		}
 	}
 	if err != nil {

@@ -31,11 +31,15 @@ func TestMachineGrants(t *testing.T) {
 	}{
 		"a secret": {`{"grant":"client_credentials","client_id":"me","client_secret":"s"}`,
 			map[string]string{"grant_type": "client_credentials", "basic": "me:s", "scope": "read"}},
-		"an exchange": {`{"grant":"token_exchange","client_id":"me","subject_token":"abc","audience":"aud","scopes":["x"]}`,
-			map[string]string{"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange", "subject_token": "abc", "audience": "aud", "scope": "x",
-				"subject_token_type": "urn:ietf:params:oauth:token-type:access_token", "client_id": "me"}},
+		"an exchange": {
+			`{"grant":"token_exchange","client_id":"me","subject_token":"abc","audience":"aud","scopes":["x"]}`,
+			map[string]string{"grant_type": "urn:ietf:params:oauth:grant-type:token-exchange",
+				"subject_token": "abc", "audience": "aud", "scope": "x",
+				"subject_token_type": "urn:ietf:params:oauth:token-type:access_token", "client_id": "me"},
+		},
 		"an assertion": {`{"grant":"jwt_bearer","subject_token":"a.b.c"}`,
-			map[string]string{"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer", "assertion": "a.b.c", "client_id": ""}},
+			map[string]string{"grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+				"assertion": "a.b.c", "client_id": ""}},
 	} {
 		v := newVendor(t)
 		v.Tokens = stale
@@ -74,7 +78,9 @@ func TestMachineGrantWithIssuer(t *testing.T) {
 	if status, err := d.request(t); status != 200 || err != nil || v.seen("/mcp") != 1 {
 		t.Errorf("%d, %v", status, err)
 	}
-	v.Instead(plugintest.ResourcePath, plugintest.Reply(200, map[string]any{"resource": v.URL, "authorization_servers": []string{"https://as.example"}}))
+	v.Instead(plugintest.ResourcePath,
+		plugintest.Reply(200,
+			map[string]any{"resource": v.URL, "authorization_servers": []string{"https://as.example"}}))
 	if _, err := newFixture(t, v, &plugintest.Host{}, settings).request(t); reason(err) != "issuer_mismatch" {
 		t.Errorf("another authorization server: %v", err)
 	}
@@ -88,7 +94,8 @@ func TestMachineGrantRefused(t *testing.T) {
 			answer(w, 400, map[string]any{"error": code, "error_description": "hunter2"})
 		}
 	}
-	for code, want := range map[string]string{"invalid_client": "client_refused", "unauthorized_client": "client_refused", "invalid_scope": "token_refused", "hunter2 ": "token_refused"} {
+	for code, want := range map[string]string{"invalid_client": "client_refused",
+		"unauthorized_client": "client_refused", "invalid_scope": "token_refused", "hunter2 ": "token_refused"} {
 		v := newVendor(t)
 		v.Instead("/token", refuse(code))
 		_, err := newFixture(t, v, &plugintest.Host{}, settings).request(t)
@@ -98,7 +105,8 @@ func TestMachineGrantRefused(t *testing.T) {
 	}
 	v := newVendor(t)
 	v.Instead("/mcp", v.Refuse)
-	if status, err := newFixture(t, v, &plugintest.Host{}, settings).request(t); status != 401 || err != nil || v.seen("/token") != 1 {
+	if status, err := newFixture(t, v, &plugintest.Host{}, settings).request(t); status != 401 || err != nil ||
+		v.seen("/token") != 1 {
 		t.Errorf("a server that refuses everything: %d, %v, asked %d times", status, err, v.seen("/token"))
 	}
 	v = newVendor(t)
@@ -138,8 +146,10 @@ func TestAssertion(t *testing.T) {
 		alg   string
 		check func(text string, sig []byte) bool
 	}{
-		{p256, []string{"ES256"}, "ES256", func(text string, sig []byte) bool { return len(sig) == 64 && raw(p256, s256(text), sig) }},
-		{p384, nil, "ES384", func(text string, sig []byte) bool { return len(sig) == 96 && raw(p384, s384(text), sig) }},
+		{p256, []string{"ES256"}, "ES256",
+			func(text string, sig []byte) bool { return len(sig) == 64 && raw(p256, s256(text), sig) }},
+		{p384, nil, "ES384",
+			func(text string, sig []byte) bool { return len(sig) == 96 && raw(p384, s384(text), sig) }},
 		{small, nil, "RS256", func(text string, sig []byte) bool {
 			return rsa.VerifyPKCS1v15(&small.PublicKey, crypto.SHA256, s256(text), sig) == nil
 		}},
@@ -157,9 +167,13 @@ func TestAssertion(t *testing.T) {
 		}
 		v := newVendor(t)
 		v.Metadata = func(m map[string]any) {
-			m["token_endpoint_auth_methods_supported"], m["token_endpoint_auth_signing_alg_values_supported"] = []string{"private_key_jwt"}, one.algs
+			m["token_endpoint_auth_methods_supported"], m["token_endpoint_auth_signing_alg_values_supported"] =
+				[]string{
+					"private_key_jwt",
+				}, one.algs
 		}
-		settings, _ := json.Marshal(map[string]string{"grant": "client_credentials", "client_id": "me", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))})
+		settings, _ := json.Marshal(map[string]string{"grant": "client_credentials",
+			"client_id": "me", "private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))})
 		_, err = newFixture(t, v, &plugintest.Host{}, string(settings)).request(t)
 		if one.alg == "" {
 			if sdk.CodeOf(err) != sdk.Invalid || len(v.forms()) > 0 {
@@ -179,13 +193,15 @@ func TestAssertion(t *testing.T) {
 			Iss, Sub, Aud, Jti string
 			Iat, Exp           int64
 		}
-		if json.Unmarshal(body, &claims) != nil || claims.Iss != "me" || claims.Sub != "me" || claims.Aud != v.Issuer || len(claims.Jti) < 20 || claims.Exp-claims.Iat != 60 {
+		if json.Unmarshal(body, &claims) != nil || claims.Iss != "me" || claims.Sub != "me" || claims.Aud != v.Issuer ||
+			len(claims.Jti) < 20 || claims.Exp-claims.Iat != 60 {
 			t.Errorf("%s: claims %s", one.alg, body)
 		}
 		if !strings.Contains(string(head), `"alg":"`+one.alg+`"`) || !one.check(parts[0]+"."+parts[1], sig) {
 			t.Errorf("%s: %s is not signed by the key", one.alg, head)
 		}
-		if form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" || form.Has("client_secret") {
+		if form.Get("client_assertion_type") != "urn:ietf:params:oauth:client-assertion-type:jwt-bearer" ||
+			form.Has("client_secret") {
 			t.Errorf("%s: asked with %v", one.alg, form)
 		}
 	}

@@ -64,15 +64,18 @@ func (s *settings) Validate() error {
 	wrong := func(path, format string, args ...any) {
 		errs = append(errs, sdk.AttrErrorf(path, format, args...))
 	}
-	for path, text := range map[string]string{"issuer": s.Issuer, "resource": s.Resource, "client_metadata_url": s.ClientMetadataURL, "redirect_url": s.RedirectURL} {
+	for path, text := range map[string]string{"issuer": s.Issuer, "resource": s.Resource,
+		"client_metadata_url": s.ClientMetadataURL, "redirect_url": s.RedirectURL} {
 		if u, err := url.Parse(text); text != "" && (err != nil || u.Host == "" || u.Fragment != "" || u.User != nil) {
 			wrong(path, "is not a URL with a host and without a user name or fragment")
 		}
 	}
-	if u, err := url.Parse(s.ClientMetadataURL); err == nil && u.Host != "" && (u.Scheme != "https" || strings.Trim(u.Path, "/") == "") {
+	if u, err := url.Parse(s.ClientMetadataURL); err == nil && u.Host != "" &&
+		(u.Scheme != "https" || strings.Trim(u.Path, "/") == "") {
 		wrong("client_metadata_url", "must begin with https:// and have a path")
 	}
-	if u, err := url.Parse(s.RedirectURL); err == nil && u.Host != "" && (u.Scheme != "http" || !httpclient.IsLocalhost(u.Hostname()) || !isPort(u.Port()) || u.Path == "") {
+	if u, err := url.Parse(s.RedirectURL); err == nil && u.Host != "" &&
+		(u.Scheme != "http" || !httpclient.IsLocalhost(u.Hostname()) || !isPort(u.Port()) || u.Path == "") {
 		wrong("redirect_url", "must be http://127.0.0.1 or http://localhost with a port from 1 to 65535 and a path")
 	}
 	for i, one := range s.Scopes {

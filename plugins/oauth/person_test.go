@@ -87,12 +87,14 @@ func newFixtureWith(t testing.TB, v *vendor, p *manualBrowser, attributes string
 
 // TestAnswersToOtherLogins: answers to other logins are ignored, up to a limit. AUO-06
 func TestAnswersToOtherLogins(t *testing.T) {
-	strays := []string{"", "code=x", "code=x&state=", "code=x&state=wrong", "state=%zz", "error=access_denied&state=wrong", "state=a&state=b"}
+	strays := []string{"", "code=x", "code=x&state=", "code=x&state=wrong", "state=%zz",
+		"error=access_denied&state=wrong", "state=a&state=b"}
 	for name, one := range map[string]struct {
 		strays []string
 		want   string
 	}{
-		"some": {strays, ""}, "many": {strings.Split(strings.Repeat("code=x&state=wrong ", strayMost), " ")[:strayMost], "login_refused"},
+		"some": {strays, ""},
+		"many": {strings.Split(strings.Repeat("code=x&state=wrong ", strayMost), " ")[:strayMost], "login_refused"},
 	} {
 		v, p := newVendor(t), newTablet("8085")
 		p.strays = one.strays
@@ -167,8 +169,10 @@ func (r *reader) OpenURL(ctx context.Context, address, why string) error {
 // of another host.
 func TestPageOfAnotherHost(t *testing.T) {
 	for name, endpoint := range map[string]func(v *vendor) string{
-		"its own":    func(v *vendor) string { return v.Issuer + "/authorize" },
-		"of another": func(v *vendor) string { return strings.Replace(v.Issuer, "127.0.0.1", "localhost", 1) + "/authorize" },
+		"its own": func(v *vendor) string { return v.Issuer + "/authorize" },
+		"of another": func(v *vendor) string {
+			return strings.Replace(v.Issuer, "127.0.0.1", "localhost", 1) + "/authorize"
+		},
 	} {
 		v, p := newVendor(t), newTablet("8085")
 		v.Metadata = set("authorization_endpoint", endpoint(v))
@@ -177,7 +181,8 @@ func TestPageOfAnotherHost(t *testing.T) {
 		d.login(t)
 		want := "log in to vendor"
 		if name == "of another" {
-			want += " (" + hostOf(v.Issuer) + " sends you to a page of localhost:" + hostOf(v.Issuer)[len("127.0.0.1:"):] + ")"
+			want += " (" + hostOf(v.Issuer) + " sends you to a page of localhost:" +
+				hostOf(v.Issuer)[len("127.0.0.1:"):] + ")"
 		}
 		if r.why != want {
 			t.Errorf("%s: %q", name, r.why)

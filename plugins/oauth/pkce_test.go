@@ -39,7 +39,8 @@ func TestPKCE(t *testing.T) {
 			_, err := d.Login(t.Context(), nil)
 			if one.refused {
 				e, ok := err.(*sdk.Error)
-				if !ok || e.Reason != "pkce_unsupported" || strings.Contains(e.Hint, `pkce = "assumed"`) != one.names || len(d.host.Opened()) > 0 {
+				if !ok || e.Reason != "pkce_unsupported" || strings.Contains(e.Hint, `pkce = "assumed"`) != one.names ||
+					len(d.host.Opened()) > 0 {
 					t.Errorf("got %#v", err)
 				}
 				return
@@ -47,7 +48,8 @@ func TestPKCE(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if asked, token := v.logins()[0], v.forms()[0]; asked.Get("code_challenge_method") != "S256" || len(asked.Get("code_challenge")) != 43 || len(token.Get("code_verifier")) < 43 {
+			if asked, token := v.logins()[0], v.forms()[0]; asked.Get("code_challenge_method") != "S256" ||
+				len(asked.Get("code_challenge")) != 43 || len(token.Get("code_verifier")) < 43 {
 				t.Errorf("asked with %v and %v", asked, token)
 			}
 		})

@@ -27,7 +27,8 @@ func (p *poster) post(
 		return nil, nil, err
 	}
 	res, err := p.send(ctx, u, as, c, form)
-	if r, ok := err.(*oauthError); !ok || r.Code != "invalid_client" || r.Status != http.StatusUnauthorized || !c.canPost(as) {
+	if r, ok := err.(*oauthError); !ok || r.Code != "invalid_client" || r.Status != http.StatusUnauthorized ||
+		!c.canPost(as) {
 		return res, u, err
 	}
 	second := *c
@@ -56,7 +57,8 @@ func (p *poster) send(
 		return res, nil
 	}
 	var e oauthFault
-	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests && json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {
+	if res.Status >= 400 && res.Status < 500 && res.Status != http.StatusTooManyRequests &&
+		json.Unmarshal(res.Body, &e) == nil && e.Error.Value != "" {
 		return nil, e.refusal(u, res.Status, secretsOf(c, form))
 	}
 	return nil, unavailable(u, res.Status)

@@ -75,35 +75,56 @@ func TestSecretInBody(t *testing.T) {
 		methods    string
 		want       string
 	}{
-		"registered":                     {methods: "basic post"},
-		"registered, both in metadata":   {meta: methods("client_secret_post", "client_secret_basic"), methods: "basic post"},
-		"registered, null as method":     {registered: map[string]any{"token_endpoint_auth_method": nil}, methods: "basic post"},
-		"by hand":                        {settings: configured + `}`, methods: "basic post"},
-		"by hand, both in metadata":      {settings: configured + `}`, meta: methods("client_secret_basic", "client_secret_post"), methods: "basic post"},
-		"registered, empty metadata":     {meta: methods(), methods: "basic post"},
-		"only post in metadata":          {meta: methods("client_secret_post"), methods: "post"},
-		"only basic in metadata":         {meta: methods("client_secret_basic"), methods: "basic", want: "client_forgotten"},
-		"neither in metadata":            {meta: methods("private_key_jwt"), methods: "basic", want: "client_forgotten"},
-		"registered for basic":           {registered: map[string]any{"token_endpoint_auth_method": "client_secret_basic"}, methods: "basic", want: "client_forgotten"},
-		"by hand for basic":              {settings: configured + `,"client_auth":"client_secret_basic"}`, methods: "basic", want: "client_refused"},
-		"by hand, only basic":            {settings: configured + `}`, meta: methods("client_secret_basic"), methods: "basic", want: "client_refused"},
-		"status 400":                     {refusal: refuse(400, "invalid_client"), methods: "basic", want: "client_forgotten"},
-		"status 403":                     {refusal: refuse(403, "invalid_client"), methods: "basic", want: "client_forgotten"},
-		"status 200":                     {refusal: refuse(200, "invalid_client"), methods: "basic", want: "client_forgotten"},
-		"status 500":                     {refusal: refuse(500, "invalid_client"), methods: "basic", want: "http_status"},
-		"status 429":                     {refusal: refuse(429, "invalid_client"), methods: "basic", want: "http_status"},
-		"invalid_grant":                  {refusal: refuse(401, "invalid_grant"), methods: "basic", want: "token_refused"},
-		"invalid_request":                {refusal: refuse(401, "invalid_request"), methods: "basic", want: "token_refused"},
-		"unauthorized_client":            {refusal: refuse(401, "unauthorized_client"), methods: "basic", want: "client_forgotten"},
-		"no code":                        {refusal: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) }, methods: "basic", want: "http_status"},
-		"a code of another type":         {refusal: plugintest.Reply(401, map[string]any{"error": []string{"invalid_client"}}), methods: "basic", want: "http_status"},
-		"a redirect":                     {refusal: http.RedirectHandler("/token", http.StatusTemporaryRedirect).ServeHTTP, methods: "basic", want: "redirect_refused"},
-		"every method is refused":        {all: true, methods: "basic post", want: "client_forgotten"},
-		"every method, by hand":          {settings: configured + `}`, all: true, methods: "basic post", want: "client_refused"},
-		"without a secret":               {settings: `{"client_id":"me"}`, all: true, methods: "", want: "client_refused"},
-		"registered without a secret":    {registered: map[string]any{"client_secret": ""}, all: true, methods: "", want: "client_forgotten"},
-		"registered for the body":        {registered: map[string]any{"token_endpoint_auth_method": "client_secret_post"}, all: true, methods: "post", want: "client_forgotten"},
-		"registered with no method used": {registered: map[string]any{"token_endpoint_auth_method": "none"}, all: true, methods: "", want: "client_forgotten"},
+		"registered": {methods: "basic post"},
+		"registered, both in metadata": {meta: methods("client_secret_post", "client_secret_basic"),
+			methods: "basic post"},
+		"registered, null as method": {registered: map[string]any{"token_endpoint_auth_method": nil},
+			methods: "basic post"},
+		"by hand": {settings: configured + `}`, methods: "basic post"},
+		"by hand, both in metadata": {settings: configured + `}`,
+			meta: methods("client_secret_basic", "client_secret_post"), methods: "basic post"},
+		"registered, empty metadata": {meta: methods(), methods: "basic post"},
+		"only post in metadata":      {meta: methods("client_secret_post"), methods: "post"},
+		"only basic in metadata": {meta: methods("client_secret_basic"), methods: "basic",
+			want: "client_forgotten"},
+		"neither in metadata": {meta: methods("private_key_jwt"), methods: "basic", want: "client_forgotten"},
+		"registered for basic": {registered: map[string]any{"token_endpoint_auth_method": "client_secret_basic"},
+			methods: "basic", want: "client_forgotten"},
+		"by hand for basic": {settings: configured + `,"client_auth":"client_secret_basic"}`,
+			methods: "basic", want: "client_refused"},
+		"by hand, only basic": {settings: configured + `}`, meta: methods("client_secret_basic"),
+			methods: "basic", want: "client_refused"},
+		"status 400": {refusal: refuse(400, "invalid_client"), methods: "basic",
+			want: "client_forgotten"},
+		"status 403": {refusal: refuse(403, "invalid_client"), methods: "basic",
+			want: "client_forgotten"},
+		"status 200": {refusal: refuse(200, "invalid_client"), methods: "basic",
+			want: "client_forgotten"},
+		"status 500": {refusal: refuse(500, "invalid_client"), methods: "basic", want: "http_status"},
+		"status 429": {refusal: refuse(429, "invalid_client"), methods: "basic", want: "http_status"},
+		"invalid_grant": {refusal: refuse(401, "invalid_grant"), methods: "basic",
+			want: "token_refused"},
+		"invalid_request": {refusal: refuse(401, "invalid_request"), methods: "basic",
+			want: "token_refused"},
+		"unauthorized_client": {refusal: refuse(401, "unauthorized_client"), methods: "basic",
+			want: "client_forgotten"},
+		"no code": {refusal: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(401) },
+			methods: "basic", want: "http_status"},
+		"a code of another type": {refusal: plugintest.Reply(401, map[string]any{"error": []string{"invalid_client"}}),
+			methods: "basic", want: "http_status"},
+		"a redirect": {refusal: http.RedirectHandler("/token", http.StatusTemporaryRedirect).ServeHTTP,
+			methods: "basic", want: "redirect_refused"},
+		"every method is refused": {all: true, methods: "basic post", want: "client_forgotten"},
+		"every method, by hand": {settings: configured + `}`, all: true, methods: "basic post",
+			want: "client_refused"},
+		"without a secret": {settings: `{"client_id":"me"}`, all: true, methods: "",
+			want: "client_refused"},
+		"registered without a secret": {registered: map[string]any{"client_secret": ""}, all: true, methods: "",
+			want: "client_forgotten"},
+		"registered for the body": {registered: map[string]any{"token_endpoint_auth_method": "client_secret_post"},
+			all: true, methods: "post", want: "client_forgotten"},
+		"registered with no method used": {registered: map[string]any{"token_endpoint_auth_method": "none"}, all: true,
+			methods: "", want: "client_forgotten"},
 	} {
 		v := newVendor(t)
 		v.Metadata = one.meta
@@ -153,7 +174,8 @@ func TestSecretInBodyIsRemembered(t *testing.T) {
 		if got := methodsOf(v); !slices.Equal(got, []string{"basic", "post", "post", "post", "post"}) {
 			t.Errorf("%s: sent %q", settings, got)
 		}
-		if kept := d.host.Secrets()[d.stored.loginKey()]; strings.Contains(settings, "s3cret") && strings.Contains(kept, "s3cret") {
+		if kept := d.host.Secrets()[d.stored.loginKey()]; strings.Contains(settings, "s3cret") &&
+			strings.Contains(kept, "s3cret") {
 			t.Errorf("%s: stored %s", settings, kept)
 		}
 		if err := newFixture(t, v, d.host, settings).Logout(t.Context()); err != nil {
@@ -180,7 +202,8 @@ func TestSecretInBodyIsForgotten(t *testing.T) {
 	d.login(t)
 	v.Instead("/token", nil)
 	for settings, want := range map[string]string{
-		`{"client_id":"me"}`: "", `{"client_id":"me","client_secret":"s3cret","client_auth":"client_secret_basic"}`: "basic",
+		`{"client_id":"me"}`: "",
+		`{"client_id":"me","client_secret":"s3cret","client_auth":"client_secret_basic"}`: "basic",
 	} {
 		if status, err := newFixture(t, v, d.host, settings).request(t); status != 200 || err != nil {
 			t.Errorf("%s: %d, %v", settings, status, err)
@@ -190,7 +213,9 @@ func TestSecretInBodyIsForgotten(t *testing.T) {
 		}
 	}
 	v.Metadata = set("token_endpoint_auth_methods_supported", []string{"client_secret_basic"})
-	if status, err := newFixture(t, v, d.host, `{"client_id":"me","client_secret":"s3cret"}`).request(t); status != 200 || err != nil {
+	if status, err := newFixture(t, v, d.host,
+		`{"client_id":"me","client_secret":"s3cret"}`).request(t); status != 200 ||
+		err != nil {
 		t.Errorf("other metadata: %d, %v", status, err)
 	}
 	if all := methodsOf(v); all[len(all)-1] != "basic" {
@@ -203,7 +228,8 @@ func TestMachineSecretInBody(t *testing.T) {
 	v := newVendor(t)
 	v.Tokens = stale
 	inBody(v, plugintest.Reply(401, map[string]any{"error": "invalid_client"}))
-	d := newFixture(t, v, &plugintest.Host{}, `{"grant":"client_credentials","client_id":"me","client_secret":"s3cret"}`)
+	d := newFixture(t, v, &plugintest.Host{},
+		`{"grant":"client_credentials","client_id":"me","client_secret":"s3cret"}`)
 	for range 2 {
 		if status, err := d.request(t); status != 200 || err != nil {
 			t.Fatalf("%d, %v", status, err)
@@ -223,7 +249,8 @@ func TestDeviceSecretInBody(t *testing.T) {
 		m["device_authorization_endpoint"] = v.Issuer + "/device"
 	}
 	register(v, nil)
-	v.Instead("/device", plugintest.Reply(200, map[string]any{"device_code": "dc", "user_code": "AB", "verification_uri": "http://127.0.0.1:1/", "interval": 0.001}))
+	v.Instead("/device", plugintest.Reply(200, map[string]any{"device_code": "dc", "user_code": "AB",
+		"verification_uri": "http://127.0.0.1:1/", "interval": 0.001}))
 	pending := 2
 	v.Instead("/token", func(w http.ResponseWriter, r *http.Request) {
 		if _, _, ok := r.BasicAuth(); ok {
@@ -264,7 +291,8 @@ func TestErrorDescriptions(t *testing.T) {
 	} {
 		for _, status := range []int{200, 400, 401} {
 			v := newVendor(t)
-			v.Instead("/token", plugintest.Reply(status, map[string]any{"error": "invalid_grant", "error_description": description}))
+			v.Instead("/token",
+				plugintest.Reply(status, map[string]any{"error": "invalid_grant", "error_description": description}))
 			_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
 			if reason(err) != "token_refused" || !strings.HasSuffix(err.Error(), want) {
 				t.Errorf("%d %.80q: %v, want %s", status, description, err, want)
@@ -284,20 +312,30 @@ func TestDescriptionsWithoutSecrets(t *testing.T) {
 		echo     func(r *http.Request) string
 		hidden   string
 	}{
-		"a secret":              {`{` + client + `}`, func(*http.Request) string { return secret }, secret},
-		"a secret in a form":    {`{` + client + `}`, func(*http.Request) string { return url.QueryEscape(secret) }, url.QueryEscape(secret)},
-		"a header":              {`{` + client + `}`, func(r *http.Request) string { return r.Header.Get("Authorization") }, base64.StdEncoding.EncodeToString([]byte(pair))},
-		"the content of one":    {`{` + client + `}`, func(*http.Request) string { return pair }, url.QueryEscape(secret)},
-		"a secret in the body":  {`{` + client + `,"client_auth":"client_secret_post"}`, func(r *http.Request) string { return r.PostForm.Encode() }, url.QueryEscape(secret)},
-		"a code":                {`{}`, func(r *http.Request) string { return r.PostForm.Get("code") }, "CODE"},
-		"a verifier":            {`{}`, func(r *http.Request) string { return r.PostForm.Get("code_verifier") }, "VERIFIER"},
-		"a whole form":          {`{}`, func(r *http.Request) string { return r.PostForm.Encode() }, "VERIFIER"},
-		"twice":                 {`{}`, func(r *http.Request) string { return strings.Repeat(r.PostForm.Get("code")+",", 9) }, "CODE"},
-		"at the bound":          {`{}`, func(r *http.Request) string { return strings.Repeat("x", shownMost-5) + r.PostForm.Get("code") }, "CODE"},
-		"a subject token":       {`{"grant":"token_exchange","subject_token":"abc.def"}`, func(r *http.Request) string { return "bad: " + r.PostForm.Get("subject_token") }, "abc.def"},
-		"an assertion":          {`{"grant":"jwt_bearer","subject_token":"e30.e30.x"}`, func(r *http.Request) string { return "bad: " + r.PostForm.Get("assertion") }, "e30.e30.x"},
-		"the secret of a robot": {`{"grant":"client_credentials",` + client + `}`, func(*http.Request) string { return "<" + secret + ">" }, secret},
-		"a short secret":        {`{"client_id":"me","client_secret":"xyz"}`, func(*http.Request) string { return "not xyz" }, "not"},
+		"a secret": {`{` + client + `}`, func(*http.Request) string { return secret }, secret},
+		"a secret in a form": {`{` + client + `}`, func(*http.Request) string { return url.QueryEscape(secret) },
+			url.QueryEscape(secret)},
+		"a header": {`{` + client + `}`, func(r *http.Request) string { return r.Header.Get("Authorization") },
+			base64.StdEncoding.EncodeToString([]byte(pair))},
+		"the content of one": {`{` + client + `}`, func(*http.Request) string { return pair }, url.QueryEscape(secret)},
+		"a secret in the body": {`{` + client + `,"client_auth":"client_secret_post"}`,
+			func(r *http.Request) string { return r.PostForm.Encode() }, url.QueryEscape(secret)},
+		"a code": {`{}`, func(r *http.Request) string { return r.PostForm.Get("code") }, "CODE"},
+		"a verifier": {`{}`,
+			func(r *http.Request) string { return r.PostForm.Get("code_verifier") }, "VERIFIER"},
+		"a whole form": {`{}`, func(r *http.Request) string { return r.PostForm.Encode() }, "VERIFIER"},
+		"twice": {`{}`,
+			func(r *http.Request) string { return strings.Repeat(r.PostForm.Get("code")+",", 9) }, "CODE"},
+		"at the bound": {`{}`,
+			func(r *http.Request) string { return strings.Repeat("x", shownMost-5) + r.PostForm.Get("code") }, "CODE"},
+		"a subject token": {`{"grant":"token_exchange","subject_token":"abc.def"}`,
+			func(r *http.Request) string { return "bad: " + r.PostForm.Get("subject_token") }, "abc.def"},
+		"an assertion": {`{"grant":"jwt_bearer","subject_token":"e30.e30.x"}`,
+			func(r *http.Request) string { return "bad: " + r.PostForm.Get("assertion") }, "e30.e30.x"},
+		"the secret of a robot": {`{"grant":"client_credentials",` + client + `}`,
+			func(*http.Request) string { return "<" + secret + ">" }, secret},
+		"a short secret": {`{"client_id":"me","client_secret":"xyz"}`,
+			func(*http.Request) string { return "not xyz" }, "not"},
 	} {
 		v := newVendor(t)
 		var sent url.Values
@@ -313,11 +351,14 @@ func TestDescriptionsWithoutSecrets(t *testing.T) {
 		} else {
 			_, err = d.Login(t.Context(), nil)
 		}
-		hidden := strings.NewReplacer("CODE", sent.Get("code"), "VERIFIER", sent.Get("code_verifier")).Replace(one.hidden)
-		if reason(err) != "token_refused" || hidden == "" || strings.Contains(err.Error(), hidden) || strings.Contains(err.Error(), hidden[:min(6, len(hidden))]) {
+		hidden := strings.NewReplacer("CODE", sent.Get("code"), "VERIFIER",
+			sent.Get("code_verifier")).Replace(one.hidden)
+		if reason(err) != "token_refused" || hidden == "" || strings.Contains(err.Error(), hidden) ||
+			strings.Contains(err.Error(), hidden[:min(6, len(hidden))]) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if masked := strings.Contains(err.Error(), "***") || strings.Contains(err.Error(), "…"); masked == (name == "a short secret") && name != "at the bound" {
+		if masked := strings.Contains(err.Error(), "***") ||
+			strings.Contains(err.Error(), "…"); masked == (name == "a short secret") && name != "at the bound" {
 			t.Errorf("%s: masked %t: %v", name, masked, err)
 		}
 	}
@@ -328,7 +369,8 @@ func TestDescriptionsWithoutSecrets(t *testing.T) {
 func TestRefusedRefreshIsNotReady(t *testing.T) {
 	for code, want := range map[string]string{
 		"invalid_grant": "needs_login", "invalid_request": "needs_login", "invalid_client": "needs_login",
-		"temporarily_unavailable": "ready", "server_error": "ready", "slow_down": "ready", "invalid_scope": "ready", "invalid_target": "ready", "unsupported_grant_type": "ready",
+		"temporarily_unavailable": "ready", "server_error": "ready",
+		"slow_down": "ready", "invalid_scope": "ready", "invalid_target": "ready", "unsupported_grant_type": "ready",
 	} {
 		v := newVendor(t)
 		v.Tokens = stale

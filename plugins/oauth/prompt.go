@@ -44,15 +44,18 @@ func (reg *registrar) promptForClient(ctx context.Context, as *issuer, redirect,
 	}
 	missing := &sdk.Error{
 		Code: sdk.Invalid, Reason: "no_client", Path: "client_id", Message: "is needed: " + why,
-		Hint: hint + fmt.Sprintf("register an application at %s%s and set client_id in the auth block, and client_secret if it has one, "+
-			"or log in on a terminal, which asks for them; or use an existing token with auth \"bearer\"", hostOf(as.Issuer), docs),
+		Hint: hint +
+			fmt.Sprintf("register an application at %s%s and set client_id in the auth block, and client_secret if it has one, "+
+				"or log in on a terminal, which asks for them; or use an existing token with auth \"bearer\"",
+				hostOf(as.Issuer), docs),
 	}
 	with := ""
 	if redirect != "" {
 		with = " with the redirect address " + redirect
 	}
 	answers, err := reg.host.Person.Prompt(ctx, sdk.Prompt{
-		Title: fmt.Sprintf("%s: %s. Register an application there%s%s, and enter its id and secret.", hostOf(as.Issuer), why, with, docs),
+		Title: fmt.Sprintf("%s: %s. Register an application there%s%s, and enter its id and secret.",
+			hostOf(as.Issuer), why, with, docs),
 		Fields: []sdk.PromptField{
 			{Name: "client_id", Label: "client id"},
 			{Name: "client_secret", Label: "client secret, empty for none", Secret: true},
@@ -70,7 +73,9 @@ func (reg *registrar) promptForClient(ctx context.Context, as *issuer, redirect,
 	case id == "":
 		return nil, missing
 	case !isID(id), !isPrintable(secret) || len(secret) > secretMax:
-		return nil, &sdk.Error{Code: sdk.Invalid, Reason: "bad_client", Message: "the entered id or secret is too long or has characters other than printable ASCII", Hint: "run the login again"}
+		return nil, &sdk.Error{Code: sdk.Invalid, Reason: "bad_client",
+			Message: "the entered id or secret is too long or has characters other than printable ASCII",
+			Hint:    "run the login again"}
 	}
 	c := &client{From: fromPrompt, ID: id, Secret: secret, Redirect: redirect}
 	if secret == "" {

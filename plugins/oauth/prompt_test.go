@@ -16,7 +16,8 @@ import (
 type noTerminal struct{ sdk.Person }
 
 func (noTerminal) Prompt(context.Context, sdk.Prompt) (map[string]string, error) {
-	return nil, &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal", Message: "there is a question, and no terminal to ask it on"}
+	return nil, &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal",
+		Message: "there is a question, and no terminal to ask it on"}
 }
 
 func hintOf(err error) string {
@@ -28,7 +29,8 @@ func hintOf(err error) string {
 
 // enters returns a user who enters a client.
 func enters(id, secret string) *plugintest.Host {
-	return &plugintest.Host{Browser: plugintest.Follow, Answers: map[string]string{"client_id": id, "client_secret": secret}}
+	return &plugintest.Host{Browser: plugintest.Follow,
+		Answers: map[string]string{"client_id": id, "client_secret": secret}}
 }
 
 // at sets the ports of the listeners.
@@ -61,12 +63,18 @@ func TestEnteredClient(t *testing.T) {
 		secret   string
 		title    []string
 	}{
-		"not offered":    {meta: without("registration_endpoint"), title: []string{"does not register clients"}},
-		"refused":        {register: plugintest.Reply(400, map[string]any{"error": "access_denied"}), secret: "s3cret", title: []string{"failed (access_denied)"}},
-		"never":          {settings: `{"registration":"never"}`, secret: "s3cret", title: []string{"set to never"}},
-		"no document":    {settings: `{"client_metadata_url":"https://app.example/c"}`, meta: without("registration_endpoint"), title: []string{"does not register clients"}},
-		"documented":     {meta: both(without("registration_endpoint"), set("service_documentation", "https://docs.example/apps")), title: []string{" (see https://docs.example/apps)"}},
-		"a script in it": {meta: both(without("registration_endpoint"), set("service_documentation", "javascript:alert(1)")), title: []string{"/callback, and enter"}},
+		"not offered": {meta: without("registration_endpoint"), title: []string{"does not register clients"}},
+		"refused": {register: plugintest.Reply(400, map[string]any{"error": "access_denied"}), secret: "s3cret",
+			title: []string{"failed (access_denied)"}},
+		"never": {settings: `{"registration":"never"}`, secret: "s3cret", title: []string{"set to never"}},
+		"no document": {settings: `{"client_metadata_url":"https://app.example/c"}`,
+			meta: without("registration_endpoint"), title: []string{"does not register clients"}},
+		"documented": {
+			meta:  both(without("registration_endpoint"), set("service_documentation", "https://docs.example/apps")),
+			title: []string{" (see https://docs.example/apps)"},
+		},
+		"a script in it": {meta: both(without("registration_endpoint"),
+			set("service_documentation", "javascript:alert(1)")), title: []string{"/callback, and enter"}},
 	} {
 		v := newVendor(t)
 		v.Metadata = one.meta
@@ -87,7 +95,8 @@ func TestEnteredClient(t *testing.T) {
 				t.Errorf("%s: asked with %q, which lacks %q", name, asked[0].Title, want)
 			}
 		}
-		if len(asked[0].Title) > 300 || len(asked[0].Fields) != 2 || asked[0].Fields[0].Secret || !asked[0].Fields[1].Secret {
+		if len(asked[0].Title) > 300 || len(asked[0].Fields) != 2 || asked[0].Fields[0].Secret ||
+			!asked[0].Fields[1].Secret {
 			t.Errorf("%s: asked for %+v", name, asked[0])
 		}
 		form := v.forms()[0]
@@ -135,10 +144,11 @@ func TestInvalidClientInput(t *testing.T) {
 		code sdk.Code
 		want string // the reason
 	}{
-		"empty":               {host: enters("", ""), code: sdk.Invalid, want: "no_client"},
-		"blank":               {host: enters(" \t", "s3cret"), code: sdk.Invalid, want: "no_client"},
-		"cancelled":           {host: &plugintest.Host{}, code: sdk.Canceled},
-		"half an answer":      {host: &plugintest.Host{Answers: map[string]string{"client_id": "me"}}, code: sdk.Canceled},
+		"empty":     {host: enters("", ""), code: sdk.Invalid, want: "no_client"},
+		"blank":     {host: enters(" \t", "s3cret"), code: sdk.Invalid, want: "no_client"},
+		"cancelled": {host: &plugintest.Host{}, code: sdk.Canceled},
+		"half an answer": {host: &plugintest.Host{Answers: map[string]string{"client_id": "me"}},
+			code: sdk.Canceled},
 		"an arrow key":        {host: enters("me\x1b[A", ""), code: sdk.Invalid, want: "bad_client"},
 		"another alphabet":    {host: enters("me", "geheim\u00e9"), code: sdk.Invalid, want: "bad_client"},
 		"beyond all measures": {host: enters(strings.Repeat("x", idMost+1), ""), code: sdk.Invalid, want: "bad_client"},
@@ -147,7 +157,8 @@ func TestInvalidClientInput(t *testing.T) {
 		v.Metadata = without("registration_endpoint")
 		d := newFixture(t, v, one.host, `{}`)
 		_, err := d.Login(t.Context(), nil)
-		if sdk.CodeOf(err) != one.code || reason(err) != one.want || strings.Contains(err.Error(), "geheim") || strings.Contains(err.Error(), "s3cret") {
+		if sdk.CodeOf(err) != one.code || reason(err) != one.want || strings.Contains(err.Error(), "geheim") ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if len(d.host.Opened()) > 0 || len(d.host.Secrets()) > 0 {
@@ -166,7 +177,8 @@ func TestPromptWithoutTerminal(t *testing.T) {
 	if reason(err) != "no_client" {
 		t.Fatalf("got %v", err)
 	}
-	for _, want := range []string{hostOf(v.Issuer), "client_id in the auth block", "client_secret", "terminal", `auth "bearer"`, "https://docs.example/apps"} {
+	for _, want := range []string{hostOf(v.Issuer), "client_id in the auth block",
+		"client_secret", "terminal", `auth "bearer"`, "https://docs.example/apps"} {
 		if hint := hintOf(err); !strings.Contains(hint, want) {
 			t.Errorf("the hint %q lacks %q", hint, want)
 		}
@@ -183,7 +195,8 @@ func TestRefusedClientIsAskedForAgain(t *testing.T) {
 	v.Instead("/token", refuse)
 	d := newFixture(t, v, host, `{}`).at("8085")
 	for times := 1; times <= 2; times++ {
-		if _, err := d.Login(t.Context(), nil); reason(err) != "client_refused" || !strings.Contains(hintOf(err), "asks for the client again") {
+		if _, err := d.Login(t.Context(), nil); reason(err) != "client_refused" ||
+			!strings.Contains(hintOf(err), "asks for the client again") {
 			t.Errorf("a client that is refused: %v", err)
 		}
 		if len(host.Prompts()) != times || len(host.Secrets()) > 0 {
@@ -196,14 +209,17 @@ func TestRefusedClientIsAskedForAgain(t *testing.T) {
 
 	kept := maps.Clone(host.Secrets())
 	v.Instead("/token", plugintest.Reply(503, nil))
-	if _, err := newFixture(t, v, host, `{}`).at("8085").Login(t.Context(), nil); sdk.CodeOf(err) != sdk.Unavailable || !maps.Equal(host.Secrets(), kept) {
+	if _, err := newFixture(t, v, host, `{}`).at("8085").Login(t.Context(), nil); sdk.CodeOf(err) != sdk.Unavailable ||
+		!maps.Equal(host.Secrets(), kept) {
 		t.Errorf("unavailable: %v, left %v", err, host.Secrets())
 	}
-	if _, err := newFixture(t, v, host, `{}`).at("8090").Login(t.Context(), nil); reason(err) != "callback_port" || !strings.Contains(hintOf(err), "--callback-port 8085") {
+	if _, err := newFixture(t, v, host, `{}`).at("8090").Login(t.Context(), nil); reason(err) != "callback_port" ||
+		!strings.Contains(hintOf(err), "--callback-port 8085") {
 		t.Errorf("without its port: %v", err)
 	}
 	v.Instead("/token", refuse)
-	if _, err := newFixture(t, v, host, `{}`).Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin || len(host.Secrets()) > 0 {
+	if _, err := newFixture(t, v, host, `{}`).Authorize(t.Context(),
+		sdk.AuthRequest{URL: v.URL}); sdk.CodeOf(err) != sdk.NeedsLogin || len(host.Secrets()) > 0 {
 		t.Errorf("a client that is no longer known: %v, left %v", err, host.Secrets())
 	}
 
@@ -223,8 +239,10 @@ func TestRefusedClientIsAskedForAgain(t *testing.T) {
 func TestEnteredClientForDevice(t *testing.T) {
 	hurry(t)
 	v := newVendor(t)
-	v.Metadata = both(without("registration_endpoint"), func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" })
-	v.Instead("/device", plugintest.Reply(200, map[string]any{"device_code": "dc", "user_code": "AB", "verification_uri": "http://127.0.0.1:1/", "interval": 0.001}))
+	v.Metadata = both(without("registration_endpoint"),
+		func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" })
+	v.Instead("/device", plugintest.Reply(200, map[string]any{"device_code": "dc", "user_code": "AB",
+		"verification_uri": "http://127.0.0.1:1/", "interval": 0.001}))
 	host := enters("by-hand", "")
 	host.Browser = nil
 	for range 2 {

@@ -109,7 +109,8 @@ func mayMeanScope(err error) bool {
 		return true
 	}
 	r, ok := errors.AsType[*oauthError](err)
-	return ok && r.Status == http.StatusBadRequest && strings.Contains(r.Description, "AADSTS") && !hasCode(err, "invalid_grant", "invalid_client", "unauthorized_client")
+	return ok && r.Status == http.StatusBadRequest && strings.Contains(r.Description, "AADSTS") &&
+		!hasCode(err, "invalid_grant", "invalid_client", "unauthorized_client")
 }
 
 // inTime fails if the host would stop waiting before a refresh is complete. The host would
@@ -119,7 +120,8 @@ func inTime(ctx context.Context) error {
 		return err
 	}
 	if ends, ok := ctx.Deadline(); ok && time.Until(ends) < refreshTime {
-		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "too little time is left to renew the login", Hint: "raise timeouts { call } in the server block, or call again"}
+		return &sdk.Error{Code: sdk.Deadline, Reason: "no_time", Message: "too little time is left to renew the login",
+			Hint: "raise timeouts { call } in the server block, or call again"}
 	}
 	return nil
 }
@@ -174,14 +176,18 @@ func clientError(err error) error {
 	switch {
 	case hasCode(err, "invalid_client", "unauthorized_client"):
 		return &sdk.Error{
-			Code: sdk.AuthRequired, Reason: "client_refused", Message: "the authorization server refuses this client: " + err.Error(),
-			Hint: "check client_id, client_secret or private_key, client_auth, and the permissions of the client",
+			Code: sdk.AuthRequired, Reason: "client_refused",
+			Message: "the authorization server refuses this client: " + err.Error(),
+			Hint:    "check client_id, client_secret or private_key, client_auth, and the permissions of the client",
 		}
 	case hasCode(err, "temporarily_unavailable", "server_error", "slow_down"):
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the authorization server is unavailable: " + err.Error(), Hint: "try again later"}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable",
+			Message: "the authorization server is unavailable: " + err.Error(), Hint: "try again later"}
 	}
 	if r, ok := err.(*oauthError); ok {
-		return &sdk.Error{Code: sdk.AuthRequired, Reason: "token_refused", Message: "the authorization server issues no token: " + r.Error(), Hint: "check grant, scopes and resource in the auth block, or log in again"}
+		return &sdk.Error{Code: sdk.AuthRequired, Reason: "token_refused",
+			Message: "the authorization server issues no token: " + r.Error(),
+			Hint:    "check grant, scopes and resource in the auth block, or log in again"}
 	}
 	return err
 }

@@ -57,7 +57,8 @@ func TestRefresh(t *testing.T) {
 // refused.
 func TestTokensWithoutLifetime(t *testing.T) {
 	for name, life := range map[string]any{
-		"none": nil, "negative": -1, "nonsense": "soon", "a unit": "3600abc", "no number": "NaN", "infinite": "Inf", "a list": []int{0}, "empty": "", "too long": 1e300,
+		"none": nil, "negative": -1, "nonsense": "soon", "a unit": "3600abc", "no number": "NaN", "infinite": "Inf",
+		"a list": []int{0}, "empty": "", "too long": 1e300,
 	} {
 		v := newVendor(t)
 		v.Tokens = func(_ url.Values, m map[string]any) { m["expires_in"] = life }
@@ -79,7 +80,8 @@ func TestTokenWithoutLife(t *testing.T) {
 		renewed bool
 		want    int
 	}{
-		"zero": {0, true, 1}, "a text": {"0", true, 1}, "less than a second": {0.5, true, 1}, "no refresh token": {0, false, 0},
+		"zero": {0, true, 1}, "a text": {"0", true, 1},
+		"less than a second": {0.5, true, 1}, "no refresh token": {0, false, 0},
 	} {
 		v := newVendor(t)
 		v.Tokens = func(_ url.Values, m map[string]any) {
@@ -134,7 +136,8 @@ func TestConcurrentCallsRefreshOnce(t *testing.T) {
 	var callers sync.WaitGroup
 	for range 100 {
 		callers.Go(func() {
-			if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil || len(cred.Headers) != 1 {
+			if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); err != nil ||
+				len(cred.Headers) != 1 {
 				t.Errorf("%v, %v", cred, err)
 			}
 		})
@@ -280,7 +283,8 @@ func TestNoLoginWithoutStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = a.Login(t.Context(), nil)
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "locked" || e.Hint != "unlock it" || !strings.Contains(e.Message, "it was not started") {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Reason != "locked" || e.Hint != "unlock it" ||
+		!strings.Contains(e.Message, "it was not started") {
 		t.Errorf("the login says %v", err)
 	}
 	if len(host.Opened()) > 0 {
@@ -303,7 +307,8 @@ func (f full) SetSecret(ctx context.Context, key string, value []byte, label str
 
 // TestTokenExpiresEarly: a token is not presented in the last 30 s before its expiry.
 func TestTokenExpiresEarly(t *testing.T) {
-	for left, want := range map[time.Duration]bool{time.Hour: true, skew + time.Second: true, skew - time.Second: false, -time.Hour: false} {
+	for left, want := range map[time.Duration]bool{time.Hour: true, skew + time.Second: true, skew - time.Second: false,
+		-time.Hour: false} {
 		if l := (&login{Expires: time.Now().Add(left)}); l.fresh() != want {
 			t.Errorf("%s before: %t", left, !want)
 		}

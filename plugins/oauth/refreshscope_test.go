@@ -28,7 +28,8 @@ func (v *vendor) refuseRefreshes(t testing.TB, code, description string, refuse 
 			return
 		}
 		n++
-		m := map[string]any{"access_token": "at-" + string(rune('a'+n)), "token_type": "Bearer", "refresh_token": "rt", "scope": "read", "expires_in": 20}
+		m := map[string]any{"access_token": "at-" + string(rune('a'+n)), "token_type": "Bearer",
+			"refresh_token": "rt", "scope": "read", "expires_in": 20}
 		answer(w, http.StatusOK, m)
 	}
 	v.Instead("/token", usual)
@@ -46,13 +47,16 @@ func TestRefreshWithScope(t *testing.T) {
 		want              []string // scopes of the refreshes of three processes
 		ready             bool
 	}{
-		"invalid_scope":   {"invalid_scope", "", missing, []string{"", "read", "read", "read"}, true},
-		"invalid_request": {"invalid_request", "AADSTS90009: the application asks for a token for itself", missing, []string{"", "read", "read", "read"}, true},
-		"AADSTS":          {"invalid_resource", "AADSTS28003: scope cannot be empty", missing, []string{"", "read", "read", "read"}, true},
-		"no error":        {"", "", func(string) bool { return false }, []string{"", "", ""}, true},
-		"refuses all":     {"invalid_scope", "", func(string) bool { return true }, []string{"", "read", "", "read", "", "read"}, false},
-		"another error":   {"unsupported_grant_type", "", missing, []string{"", "", ""}, false},
-		"over":            {"invalid_grant", "AADSTS70008: expired", missing, []string{""}, false},
+		"invalid_scope": {"invalid_scope", "", missing, []string{"", "read", "read", "read"}, true},
+		"invalid_request": {"invalid_request", "AADSTS90009: the application asks for a token for itself",
+			missing, []string{"", "read", "read", "read"}, true},
+		"AADSTS": {"invalid_resource", "AADSTS28003: scope cannot be empty",
+			missing, []string{"", "read", "read", "read"}, true},
+		"no error": {"", "", func(string) bool { return false }, []string{"", "", ""}, true},
+		"refuses all": {"invalid_scope", "", func(string) bool { return true },
+			[]string{"", "read", "", "read", "", "read"}, false},
+		"another error": {"unsupported_grant_type", "", missing, []string{"", "", ""}, false},
+		"over":          {"invalid_grant", "AADSTS70008: expired", missing, []string{""}, false},
 	} {
 		v := newVendor(t)
 		v.refuseRefreshes(t, one.code, one.description, one.refuse)

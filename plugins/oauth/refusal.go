@@ -66,7 +66,8 @@ func readCode(code string) string {
 
 // secretFields are the members of a form that an error must not repeat.
 var secretFields = []string{
-	"client_secret", "client_assertion", "code", "code_verifier", "refresh_token", "device_code", "subject_token", "assertion", "token",
+	"client_secret", "client_assertion", "code", "code_verifier", "refresh_token", "device_code", "subject_token",
+	"assertion", "token",
 }
 
 // secretsOf returns the secrets of a request, the longest first, in all forms that it has them.
@@ -97,7 +98,8 @@ const (
 func plainWords(text string) string {
 	words := strings.Fields(text)
 	for i, word := range words {
-		if len(word) > wordMost && (len(word) > codeMost || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_.,:;") != "") {
+		if len(word) > wordMost &&
+			(len(word) > codeMost || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz_.,:;") != "") {
 			words[i] = "…"
 		}
 	}

@@ -33,7 +33,8 @@ func (o *otherStatus) WriteHeader(int) { o.ResponseWriter.WriteHeader(o.code) }
 func TestStatusOfTokens(t *testing.T) {
 	for code, want := range map[int]string{
 		200: "", 201: "", 202: "", 203: "", 206: "", 226: "", 299: "",
-		204: "bad_reply", 300: "redirect_refused", 307: "redirect_refused", 400: "http_status", 401: "http_status", 403: "http_status", 404: "http_status",
+		204: "bad_reply", 300: "redirect_refused", 307: "redirect_refused", 400: "http_status", 401: "http_status",
+		403: "http_status", 404: "http_status",
 		409: "http_status", 429: "http_status", 500: "http_status", 503: "http_status", 600: "http_status",
 	} {
 		v := newVendor(t)
@@ -49,8 +50,10 @@ func TestStatusOfTokens(t *testing.T) {
 func TestSuccessWithoutToken(t *testing.T) {
 	for _, code := range []int{200, 201, 202, 204} {
 		for body, want := range map[string]string{
-			``: "bad_reply", `{}`: "bad_reply", `<html>`: "bad_reply", `{"access_token":""}`: "bad_reply", `[{"access_token":"at"}]`: "bad_reply",
-			`{"access_token":"at"`: "bad_reply", `{"error":"invalid_grant"}`: "token_refused", `{"access_token":"at","error":"invalid_grant"}`: "token_refused",
+			``: "bad_reply", `{}`: "bad_reply", `<html>`: "bad_reply",
+			`{"access_token":""}`: "bad_reply", `[{"access_token":"at"}]`: "bad_reply",
+			`{"access_token":"at"`: "bad_reply", `{"error":"invalid_grant"}`: "token_refused",
+			`{"access_token":"at","error":"invalid_grant"}`: "token_refused",
 		} {
 			if code == 204 {
 				want = "bad_reply"
@@ -70,7 +73,8 @@ func TestSuccessWithoutToken(t *testing.T) {
 // TestStatusOfRegistrations: a registration succeeds with status 200 or 201 only.
 func TestStatusOfRegistrations(t *testing.T) {
 	for code, want := range map[int]string{
-		200: "", 201: "", 202: "no_client", 204: "no_client", 302: "redirect_refused", 400: "no_client", 401: "no_client", 403: "no_client",
+		200: "", 201: "", 202: "no_client", 204: "no_client", 302: "redirect_refused", 400: "no_client",
+		401: "no_client", 403: "no_client",
 		429: "http_status", 500: "http_status",
 	} {
 		v := newVendor(t)
@@ -110,7 +114,8 @@ var wrongTypes = []string{`null`, `true`, `12`, `-1.5e3`, `[]`, `["a"]`, `{}`, `
 // TestTypesOfTokens: a wrong type in a member of the tokens that is not needed is ignored. An
 // error about a needed one says what is wrong.
 func TestTypesOfTokens(t *testing.T) {
-	unneeded := []string{"scope", "refresh_token", "id_token", "expires_in", "issued_token_type", "error", "error_description", "x"}
+	unneeded := []string{"scope", "refresh_token", "id_token", "expires_in", "issued_token_type", "error",
+		"error_description", "x"}
 	for _, name := range unneeded {
 		for _, value := range wrongTypes {
 			v := newVendor(t)
@@ -155,14 +160,16 @@ func TestTypesOfTokens(t *testing.T) {
 
 // TestAmbiguousReplies: a reply that is no object or has a name twice is refused as such.
 func TestAmbiguousReplies(t *testing.T) {
-	for _, body := range []string{``, `[]`, `"at"`, `12`, `<html>`, `{"access_token":"a","access_token":"b"}`, `{"access_token":"a"} x`, `{"access_token":"a",}`, "{\"access_token\":\"a\xff\"}"} {
+	for _, body := range []string{``, `[]`, `"at"`, `12`, `<html>`, `{"access_token":"a","access_token":"b"}`,
+		`{"access_token":"a"} x`, `{"access_token":"a",}`, "{\"access_token\":\"a\xff\"}"} {
 		for path, what := range map[string]string{"/token": "the answer of ", "/register": " to the registration "} {
 			v := newVendor(t)
 			v.Instead(path, func(w http.ResponseWriter, _ *http.Request) {
 				_, _ = w.Write([]byte(strings.ReplaceAll(body, "access_token", "client_id")))
 			})
 			_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
-			if reason(err) != "bad_reply" || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), noObject) {
+			if reason(err) != "bad_reply" || !strings.Contains(err.Error(), what) ||
+				!strings.Contains(err.Error(), noObject) {
 				t.Errorf("%s %s: %v", path, body, err)
 			}
 		}
@@ -184,7 +191,8 @@ func TestContentTypeOfTokens(t *testing.T) {
 			_, _ = w.Write([]byte("access_token=at-s3cret&token_type=bearer"))
 		})
 		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
-		if reason(err) != "bad_reply" || !strings.Contains(err.Error(), "the answer of "+hostOf(v.Issuer)+want) || strings.Contains(err.Error(), "s3cret") {
+		if reason(err) != "bad_reply" || !strings.Contains(err.Error(), "the answer of "+hostOf(v.Issuer)+want) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %v", kind, err)
 		}
 	}
@@ -196,8 +204,10 @@ func TestContentTypeOfTokens(t *testing.T) {
 // deviation: the scope of a token is a list | joins it | -
 func TestScopesOfTokens(t *testing.T) {
 	for value, want := range map[string]string{
-		`"a b"`: "a b", `["a","b"]`: "a b", `["a b","c"]`: "a b c", `["a"]`: "a", `[]`: "", `""`: "", `["a","a"]`: "a", `["a\"","b"]`: "b",
-		``: "read", `null`: "read", `12`: "read", `true`: "read", `{}`: "read", `{"a":"b"}`: "read", `["a",1]`: "read", `[["a"]]`: "read", `[{"a":1}]`: "read",
+		`"a b"`: "a b", `["a","b"]`: "a b", `["a b","c"]`: "a b c",
+		`["a"]`: "a", `[]`: "", `""`: "", `["a","a"]`: "a", `["a\"","b"]`: "b",
+		``: "read", `null`: "read", `12`: "read", `true`: "read", `{}`: "read", `{"a":"b"}`: "read", `["a",1]`: "read",
+		`[["a"]]`: "read", `[{"a":1}]`: "read",
 	} {
 		v := newVendor(t)
 		change(v, "/token", member{"scope", value})
@@ -214,7 +224,8 @@ func TestScopesOfTokens(t *testing.T) {
 //
 // deviation: a wrong type in a member of tokens or of a registration that is not needed, such as `"client_secret_expires_at": "0"` | reads numbers in texts, and ignores others | -
 func TestTypesOfRegistrations(t *testing.T) {
-	unneeded := []string{"client_secret_expires_at", "client_id_issued_at", "token_endpoint_auth_method", "scope", "redirect_uris", "grant_types", "client_name", "error", "x"}
+	unneeded := []string{"client_secret_expires_at", "client_id_issued_at", "token_endpoint_auth_method", "scope",
+		"redirect_uris", "grant_types", "client_name", "error", "x"}
 	for _, name := range unneeded {
 		for _, value := range append([]string{`"0"`, `"never"`, `"2026-01-01T00:00:00Z"`}, wrongTypes...) {
 			if name == "error" || name == "token_endpoint_auth_method" && value[0] == '"' {
@@ -239,8 +250,10 @@ func TestTypesOfRegistrations(t *testing.T) {
 		{[]member{{"client_id", `12345`}}, "a member client_id that is not a string"},
 		{[]member{{"client_id", `["a"]`}}, "a member client_id that is not a string"},
 		{[]member{{"client_id", `{}`}}, "a member client_id that is not a string"},
-		{[]member{{"client_id", `"` + strings.Repeat("a", idMost+1) + `"`}}, "a member client_id of more than 2048 bytes"},
-		{[]member{{"client_secret", `12345`}, {"token_endpoint_auth_method", ``}}, "a member client_secret that is not a string"},
+		{[]member{{"client_id", `"` + strings.Repeat("a", idMost+1) + `"`}},
+			"a member client_id of more than 2048 bytes"},
+		{[]member{{"client_secret", `12345`}, {"token_endpoint_auth_method", ``}},
+			"a member client_secret that is not a string"},
 		{[]member{{"client_secret", `["s3cret"]`}, basic}, "a member client_secret that is not a string"},
 		{[]member{{"client_secret", `true`}, basic}, "a member client_secret that is not a string"},
 		{[]member{{"client_secret", long}, basic}, "a member client_secret of more than 4096 bytes"},
@@ -248,7 +261,8 @@ func TestTypesOfRegistrations(t *testing.T) {
 		v := newVendor(t)
 		change(v, "/register", one.members...)
 		_, err := newFixture(t, v, nil, `{}`).Login(t.Context(), nil)
-		if reason(err) != "bad_reply" || !strings.Contains(err.Error(), one.want) || strings.Contains(err.Error(), "s3cret") {
+		if reason(err) != "bad_reply" || !strings.Contains(err.Error(), one.want) ||
+			strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%.80v: %v, want %q", one.members, err, one.want)
 		}
 	}
@@ -256,7 +270,8 @@ func TestTypesOfRegistrations(t *testing.T) {
 		v := newVendor(t)
 		change(v, "/register", member{"client_secret", value}, member{"token_endpoint_auth_method", `"none"`})
 		d := newFixture(t, v, nil, `{}`)
-		if _, err := d.Login(t.Context(), nil); err != nil || strings.Contains(d.host.Secrets()[clientKey(v.Issuer)], `"secret"`) {
+		if _, err := d.Login(t.Context(), nil); err != nil ||
+			strings.Contains(d.host.Secrets()[clientKey(v.Issuer)], `"secret"`) {
 			t.Errorf("a public client with the secret %.80s: %v", value, err)
 		}
 	}
@@ -266,7 +281,8 @@ func TestTypesOfRegistrations(t *testing.T) {
 // secret expires soon registers again.
 func TestExpiryOfSecrets(t *testing.T) {
 	for value, registered := range map[string]int{
-		`0`: 1, `"0"`: 1, `4102444800`: 1, `"4102444800"`: 1, `4102444800.5`: 1, ``: 1, `null`: 1, `"never"`: 1, `"2000-01-01T00:00:00Z"`: 1, `-1`: 1, `"NaN"`: 1, `1e300`: 1,
+		`0`: 1, `"0"`: 1, `4102444800`: 1, `"4102444800"`: 1, `4102444800.5`: 1, ``: 1, `null`: 1, `"never"`: 1,
+		`"2000-01-01T00:00:00Z"`: 1, `-1`: 1, `"NaN"`: 1, `1e300`: 1,
 		`1`: 2, `"1"`: 2, `946684800`: 2, `"946684800"`: 2, `"946684800.5"`: 2,
 	} {
 		v := newVendor(t)
@@ -293,12 +309,15 @@ func TestExpiryOfSecrets(t *testing.T) {
 // member that is not needed is ignored.
 func TestTypesOfDeviceLogins(t *testing.T) {
 	hurry(t)
-	usual := map[string]string{"device_code": `"dc"`, "user_code": `"ABCD"`, "verification_uri": `"http://127.0.0.1:1/device"`, "expires_in": `600`, "interval": `0.001`}
+	usual := map[string]string{"device_code": `"dc"`, "user_code": `"ABCD"`,
+		"verification_uri": `"http://127.0.0.1:1/device"`, "expires_in": `600`, "interval": `0.001`}
 	for _, one := range []struct{ name, value, want string }{
 		{"expires_in", `"600"`, ""}, {"expires_in", `null`, ""}, {"expires_in", `[]`, ""}, {"expires_in", `"soon"`, ""},
-		{"interval", `"0.001"`, ""}, {"verification_uri_complete", `{}`, ""}, {"verification_uri_complete", `12`, ""}, {"message", `[1]`, ""},
-		{"device_code", `12`, "contains no valid device_code"}, {"device_code", `["dc"]`, "contains no valid device_code"}, {"device_code", `""`, "contains no valid device_code"},
-		{"user_code", `1234`, "contains no user_code"}, {"user_code", `null`, "contains no user_code"}, {"user_code", `{}`, "contains no user_code"},
+		{"interval", `"0.001"`, ""}, {"verification_uri_complete", `{}`, ""}, {"verification_uri_complete", `12`, ""},
+		{"message", `[1]`, ""}, {"device_code", `12`, "contains no valid device_code"},
+		{"device_code", `["dc"]`, "contains no valid device_code"},
+		{"device_code", `""`, "contains no valid device_code"}, {"user_code", `1234`, "contains no user_code"},
+		{"user_code", `null`, "contains no user_code"}, {"user_code", `{}`, "contains no user_code"},
 		{"verification_uri", `12`, "is missing"}, {"verification_uri", `["http://127.0.0.1:1/device"]`, "is missing"},
 		{"device_code\":\"a\",\"device_code", `"b"`, noObject},
 	} {
@@ -313,7 +332,8 @@ func TestTypesOfDeviceLogins(t *testing.T) {
 			}
 			_, _ = w.Write([]byte("{" + strings.Join(members, ",") + "}"))
 		})
-		v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, map[string]any{"access_token": "at"}) })
+		v.Instead("/token",
+			func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, map[string]any{"access_token": "at"}) })
 		_, err := newFixture(t, v, &plugintest.Host{}, `{"grant":"device"}`).Login(t.Context(), nil)
 		if (err == nil) != (one.want == "") || err != nil && !strings.Contains(err.Error(), one.want) {
 			t.Errorf("%s: %s: %v, want %q", one.name, one.value, err, one.want)
@@ -324,8 +344,10 @@ func TestTypesOfDeviceLogins(t *testing.T) {
 // TestTypesOfAccounts: a wrong type in one claim does not hide the others.
 func TestTypesOfAccounts(t *testing.T) {
 	for claims, want := range map[string]string{
-		`{"email":"ann@example.com","sub":1}`: "ann@example.com", `{"email":["a"],"preferred_username":"ann"}`: "ann", `{"email":{},"preferred_username":7,"sub":"s-1"}`: "s-1",
-		`{"email":1}`: "", `{"sub":["s"]}`: "", `{}`: "", `[]`: "", `{"sub":"a","sub":"b"}`: "", `{"email":"\u202e"}`: "",
+		`{"email":"ann@example.com","sub":1}`: "ann@example.com", `{"email":["a"],"preferred_username":"ann"}`: "ann",
+		`{"email":{},"preferred_username":7,"sub":"s-1"}`: "s-1",
+		`{"email":1}`: "", `{"sub":["s"]}`: "", `{}`: "", `[]`: "", `{"sub":"a","sub":"b"}`: "",
+		`{"email":"\u202e"}`: "",
 	} {
 		if got := account("e30." + base64.RawURLEncoding.EncodeToString([]byte(claims)) + ".x"); got != want {
 			t.Errorf("%s: %q, want %q", claims, got, want)

@@ -14,7 +14,8 @@ import (
 func (v *vendor) forbid(t testing.TB, d *fixture, header string) (sdk.ChallengeResult, error) {
 	t.Helper()
 	return d.Challenge(t.Context(), sdk.Challenge{
-		AuthRequest: sdk.AuthRequest{URL: v.URL}, Status: http.StatusForbidden, WWWAuthenticate: []string{header}, Attempt: 1,
+		AuthRequest: sdk.AuthRequest{URL: v.URL}, Status: http.StatusForbidden,
+		WWWAuthenticate: []string{header}, Attempt: 1,
 	})
 }
 
@@ -45,7 +46,8 @@ func TestStepUp(t *testing.T) {
 		}
 	}
 	// The server refuses again, and there is no further scope to request.
-	for _, one := range []string{more, v.Bearer(`, error="insufficient_scope"`), v.Bearer(""), "", `Basic realm="x"`, strings.Repeat("x", 10<<10)} {
+	for _, one := range []string{more, v.Bearer(`, error="insufficient_scope"`), v.Bearer(""), "", `Basic realm="x"`,
+		strings.Repeat("x", 10<<10)} {
 		if res, err := v.forbid(t, next, one); err != nil || res.NeedsLogin || res.Retry || res.Reason == "" {
 			t.Errorf("%.40q: %+v, %v", one, res, err)
 		}
@@ -68,16 +70,19 @@ func TestChallenges(t *testing.T) {
 	}{
 		{nil, challenge{}},
 		{[]string{`Basic realm="x"`, `bearer scope="a b"`}, challenge{Scopes: []string{"a", "b"}}},
-		{[]string{`Negotiate, Bearer error="insufficient_scope", scope="a"`}, challenge{Scopes: []string{"a"}, Error: "insufficient_scope"}},
+		{[]string{`Negotiate, Bearer error="insufficient_scope", scope="a"`},
+			challenge{Scopes: []string{"a"}, Error: "insufficient_scope"}},
 		{[]string{`Bearer =broken`, `Bearer scope="a"`}, challenge{Scopes: []string{"a"}}},
-		{[]string{`Bearer resource_metadata="https://a/"`, `Bearer resource_metadata="https://b/"`}, challenge{Metadata: "https://a/"}},
+		{[]string{`Bearer resource_metadata="https://a/"`, `Bearer resource_metadata="https://b/"`},
+			challenge{Metadata: "https://a/"}},
 		{[]string{`DPoP resource_metadata="https://a/"`}, challenge{Metadata: "https://a/"}},
 		{[]string{"Bearer scope=\"a\x01b \u00e9 c\""}, challenge{Scopes: []string{"c"}}},
 		{[]string{`Bearer scope="` + strings.Repeat("a ", 50000) + `"`}, challenge{}},
 		{many, challenge{Scopes: []string{"x"}}},
 	} {
 		got := readChallenge(one.headers)
-		if got.Metadata != one.want.Metadata || got.Error != one.want.Error || strings.Join(got.Scopes, " ") != strings.Join(one.want.Scopes, " ") {
+		if got.Metadata != one.want.Metadata || got.Error != one.want.Error ||
+			strings.Join(got.Scopes, " ") != strings.Join(one.want.Scopes, " ") {
 			t.Errorf("%.80q: %+v", one.headers, got)
 		}
 	}
@@ -118,7 +123,8 @@ func TestLogout(t *testing.T) {
 				t.Errorf("%s: %s is still there", name, key)
 			}
 		}
-		if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); len(cred.Headers) > 0 || sdk.CodeOf(err) != sdk.NeedsLogin {
+		if cred, err := d.Authorize(t.Context(), sdk.AuthRequest{URL: v.URL}); len(cred.Headers) > 0 ||
+			sdk.CodeOf(err) != sdk.NeedsLogin {
 			t.Errorf("%s: still presented: %v", name, err)
 		}
 		if err := next.Logout(t.Context()); err != nil {

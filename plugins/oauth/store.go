@@ -45,7 +45,8 @@ func (l *login) fresh() bool {
 }
 
 func (l *login) credential() sdk.Credential {
-	return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + l.Access}, Expires: l.Expires, Account: l.Account}
+	return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + l.Access}, Expires: l.Expires,
+		Account: l.Account}
 }
 
 // matches reports whether a login fits the current settings.
@@ -204,8 +205,9 @@ func (a *authorizer) checkBinding(ctx context.Context, as *issuer) error {
 	}
 	return &sdk.Error{
 		Code: sdk.Denied, Reason: "issuer_mismatch",
-		Message: fmt.Sprintf("the server names the authorization server %s, but the client's secret belongs to %s", showURL(as.Issuer), showURL(before)),
-		Hint:    "if the server has moved, register a client there and set issuer in the auth block",
+		Message: fmt.Sprintf("the server names the authorization server %s, but the client's secret belongs to %s",
+			showURL(as.Issuer), showURL(before)),
+		Hint: "if the server has moved, register a client there and set issuer in the auth block",
 	}
 }
 

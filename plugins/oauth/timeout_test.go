@@ -12,7 +12,8 @@ import (
 // TestLoginTimeout: the limits of login_timeout and its format in messages.
 func TestLoginTimeout(t *testing.T) {
 	for text, says := range map[string]string{
-		"1s": "1s", "90s": "1m30s", "5m": "5m", "1h": "1h", "30m": "30m", "0s": "", "-1s": "", "999ms": "", "1h1s": "", "61m": "", "soon": "", "": "",
+		"1s": "1s", "90s": "1m30s", "5m": "5m", "1h": "1h", "30m": "30m", "0s": "", "-1s": "", "999ms": "", "1h1s": "",
+		"61m": "", "soon": "", "": "",
 	} {
 		a, err := startWith(t, "https://mcp.example.com/mcp", sdk.Host{}, `{"login_timeout":"`+text+`"}`)
 		if (err == nil) != (says != "") {
@@ -44,18 +45,21 @@ func TestLoginTimesOut(t *testing.T) {
 		expires  int
 		want     string
 	}{
-		"not completed":             {settings: `{"login_timeout":"1s"}`, browser: ignore, want: "the login was not completed within 1s"},
-		"not completed on a device": {settings: `{"login_timeout":"1s","grant":"device"}`, browser: ignore, expires: 600, want: "the login was not completed within 1s"},
-		"a short code":              {settings: `{"grant":"device"}`, browser: ignore, expires: 1, want: codeExpired.Error()},
-		"slow to register":          {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/register"},
-		"slow tokens":               {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/token"},
+		"not completed": {settings: `{"login_timeout":"1s"}`, browser: ignore,
+			want: "the login was not completed within 1s"},
+		"not completed on a device": {settings: `{"login_timeout":"1s","grant":"device"}`, browser: ignore,
+			expires: 600, want: "the login was not completed within 1s"},
+		"a short code":     {settings: `{"grant":"device"}`, browser: ignore, expires: 1, want: codeExpired.Error()},
+		"slow to register": {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/register"},
+		"slow tokens":      {settings: `{"login_timeout":"1s"}`, browser: plugintest.Follow, slow: "/token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			v := newVendor(t)
 			v.Metadata = func(m map[string]any) { m["device_authorization_endpoint"] = v.Issuer + "/device" }
 			v.Instead("/device", func(w http.ResponseWriter, _ *http.Request) {
-				answer(w, 200, map[string]any{"device_code": "dc", "user_code": "ABCD-1234", "verification_uri": "http://127.0.0.1:1/device", "expires_in": one.expires, "interval": 0.1})
+				answer(w, 200, map[string]any{"device_code": "dc", "user_code": "ABCD-1234",
+					"verification_uri": "http://127.0.0.1:1/device", "expires_in": one.expires, "interval": 0.1})
 			})
 			if one.expires > 0 {
 				v.Instead("/token", func(w http.ResponseWriter, _ *http.Request) {

@@ -82,7 +82,10 @@ func (t *tokenReply) fault() string {
 	case !visible(t.Access.Value):
 		return "contains a member access_token with other characters than visible ASCII"
 	case refresh != "" && !visible(refresh):
-		return fmt.Sprintf("contains a member refresh_token of more than %d bytes, or with other characters than visible ASCII", tokenMost)
+		return fmt.Sprintf(
+			"contains a member refresh_token of more than %d bytes, or with other characters than visible ASCII",
+			tokenMost,
+		)
 	case t.Type.Wrong || t.Type.Value != "" && !strings.EqualFold(t.Type.Value, "bearer"):
 		return "contains a token of another type than Bearer"
 	}
@@ -90,11 +93,13 @@ func (t *tokenReply) fault() string {
 }
 
 func visible(token string) bool {
-	return token != "" && len(token) <= tokenMost && !strings.ContainsFunc(token, func(r rune) bool { return r < 0x21 || r > 0x7e })
+	return token != "" && len(token) <= tokenMost &&
+		!strings.ContainsFunc(token, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
 func badReply(u *url.URL, why string) *sdk.Error {
-	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply", Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to the operator of the server"}
+	return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_reply",
+		Message: fmt.Sprintf("the answer of %s %s", u.Host, why), Hint: "report it to the operator of the server"}
 }
 
 // expiry returns when a new token expires, or zero if the reply does not say. A lifetime below
@@ -153,7 +158,8 @@ func account(idToken string) string {
 		return ""
 	}
 	for _, who := range []string{claims.Email.Value, claims.Name.Value, claims.Sub.Value} {
-		if who != "" && len(who) <= 256 && utf8.ValidString(who) && !strings.ContainsFunc(who, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		if who != "" && len(who) <= 256 && utf8.ValidString(who) &&
+			!strings.ContainsFunc(who, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			return who
 		}
 	}
