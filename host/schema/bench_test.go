@@ -19,7 +19,8 @@ func toolSchema(n int) string {
 	for i := range n {
 		properties = append(properties, fmt.Sprintf(`"p%d":%s`, i, kinds[i%len(kinds)]))
 	}
-	return `{"type":"object","properties":{` + strings.Join(properties, ",") + `},"required":["p0"],"additionalProperties":false}`
+	return `{"type":"object","properties":{` + strings.Join(properties, ",") +
+		`},"required":["p0"],"additionalProperties":false}`
 }
 
 func BenchmarkCompile(b *testing.B) {

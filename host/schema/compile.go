@@ -43,7 +43,8 @@ func CompileArguments(raw []byte) (*Schema, error) { return build(raw, true) }
 func build(raw []byte, arguments bool) (s *Schema, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			s, err = nil, &VetError{Reason: "invalid", Message: "caused a panic of the compiler: " + shortenText(fmt.Sprint(r))}
+			s, err = nil,
+				&VetError{Reason: "invalid", Message: "caused a panic of the compiler: " + shortenText(fmt.Sprint(r))}
 		}
 	}()
 	doc, err := vet(raw)

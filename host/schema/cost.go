@@ -21,7 +21,8 @@ func (s *subschema) measure(depth int) error {
 	case s.cost > 0:
 		return nil
 	case s.pending:
-		return &VetError{Reason: "cycle", Path: s.at, Message: "refers to itself without descending into a property or an item"}
+		return &VetError{Reason: "cycle", Path: s.at,
+			Message: "refers to itself without descending into a property or an item"}
 	case depth > maxChain:
 		return s.tooLong()
 	}
@@ -37,7 +38,8 @@ func (s *subschema) measure(depth int) error {
 		cost += e.to.cost // no overflow: both are at most maxCost
 		height = max(height, e.to.height+1)
 		if cost > maxCost {
-			return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("applies more than %d schemas to one value", maxCost)}
+			return &VetError{Reason: "cost", Path: s.at,
+				Message: fmt.Sprintf("applies more than %d schemas to one value", maxCost)}
 		}
 	}
 	if height > maxChain {
@@ -49,7 +51,8 @@ func (s *subschema) measure(depth int) error {
 }
 
 func (s *subschema) tooLong() error {
-	return &VetError{Reason: "cost", Path: s.at, Message: fmt.Sprintf("is part of a chain of more than %d schemas that apply to one value", maxChain)}
+	return &VetError{Reason: "cost", Path: s.at,
+		Message: fmt.Sprintf("is part of a chain of more than %d schemas that apply to one value", maxChain)}
 }
 
 // markStrict marks the schemas below keywords that invert acceptance. No part of

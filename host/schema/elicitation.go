@@ -215,7 +215,8 @@ func vetChoice(n *node, at, titled string) error {
 			if err := only(entry, where, "const"); err != nil {
 				return err
 			}
-			if value, title := entry.get("const"), entry.get("title"); value == nil || title == nil || value.kind != '"' || title.kind != '"' {
+			if value, title := entry.get("const"), entry.get("title"); value == nil || title == nil ||
+				value.kind != '"' || title.kind != '"' {
 				return unfit(where, "must have a const and a title, both strings")
 			}
 		}

@@ -39,7 +39,8 @@ func (s *Schema) explain(err error, v any) []Problem {
 	found := x.findings(verr)
 	// The library's order is random, because it ranges over maps.
 	slices.SortFunc(found, func(a, b finding) int {
-		return cmp.Or(slices.CompareFunc(a.loc, b.loc, compareTokens), cmp.Compare(a.schema, b.schema), cmp.Compare(a.message, b.message))
+		return cmp.Or(slices.CompareFunc(a.loc, b.loc, compareTokens), cmp.Compare(a.schema, b.schema),
+			cmp.Compare(a.message, b.message))
 	})
 	var problems []Problem
 	for i := 0; i < len(found) && len(problems) < maxFound; {

@@ -72,7 +72,8 @@ func Fields(inputSchema []byte) (all []Field) {
 
 // kindOf are the kinds of fields by the only type that a value has.
 var kindOf = map[string]FieldKind{
-	"string": TextField, "number": NumberField, "integer": IntegerField, "boolean": BooleanField, "array": ListField, "object": ObjectField,
+	"string": TextField, "number": NumberField, "integer": IntegerField, "boolean": BooleanField,
+	"array": ListField, "object": ObjectField,
 }
 
 // fieldKind returns the kind of field for values of a type. Null is not entered in a field: a

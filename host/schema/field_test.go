@@ -46,7 +46,8 @@ func TestFieldsFollowTheSchema(t *testing.T) {
 		`{"allOf":[{"type":"string"}]}`:         "text",
 		`{"type":"null"}`:                       "any",
 	} {
-		all := Fields([]byte(`{"type":"object","$defs":{"color":{"enum":["red","green"]}},"properties":{"x":` + schema + `}}`))
+		all := Fields([]byte(`{"type":"object","$defs":{"color":{"enum":["red","green"]}},"properties":{"x":` +
+			schema + `}}`))
 		if len(all) != 1 {
 			t.Errorf("%s: %d fields", schema, len(all))
 			continue
@@ -59,7 +60,8 @@ func TestFieldsFollowTheSchema(t *testing.T) {
 			t.Errorf("%s: %s, want %s", schema, got, want)
 		}
 	}
-	for _, schema := range []string{``, `null`, `[]`, `{"type":"object"}`, `{"properties":7}`, `{"$ref":"https://example.com/x"}`} {
+	for _, schema := range []string{``, `null`, `[]`, `{"type":"object"}`, `{"properties":7}`,
+		`{"$ref":"https://example.com/x"}`} {
 		if all := Fields([]byte(schema)); len(all) > 0 {
 			t.Errorf("%s: %+v", schema, all)
 		}

@@ -111,7 +111,8 @@ func FuzzArguments(f *testing.F) {
 		switch {
 		case (got == nil) == (problems == nil):
 			t.Errorf("%s and %v", got, problems)
-		case got != nil && (!jsontext.Value(got).IsValid() || got[0] != '{' || strings.ContainsAny(string(got), "\r\n")):
+		case got != nil &&
+			(!jsontext.Value(got).IsValid() || got[0] != '{' || strings.ContainsAny(string(got), "\r\n")):
 			t.Errorf("%q", got)
 		}
 	})

@@ -60,7 +60,8 @@ func TestHostile(t *testing.T) {
 		"remote dynamic": `{"$dynamicRef":"` + remote + `"}`,
 		"remote dialect": `{"$schema":"` + remote + `","type":"object"}`,
 		"remote base":    `{"$id":"` + remote + `","$ref":"y"}`,
-		"remote in base": `{"$id":"` + remote + `","$ref":"#/a","a":{"$schema":"` + remote + `#x","$id":"` + remote + `/z"}}`,
+		"remote in base": `{"$id":"` +
+			remote + `","$ref":"#/a","a":{"$schema":"` + remote + `#x","$id":"` + remote + `/z"}}`,
 		"file":           `{"$ref":"file:///etc/passwd"}`,
 		"file dialect":   `{"$schema":"file:///etc/passwd"}`,
 		"lookahead":      `{"pattern":"(?=x)"}`,
@@ -116,17 +117,22 @@ func TestLargestSchemas(t *testing.T) {
 		return b.String()
 	}
 	for name, schema := range map[string]string{
-		"properties":   `{"properties":{` + many(1990, `"p%d":{"type":"string","minLength":1}`) + `}}`,
-		"references":   `{"properties":{` + many(999, `"p%d":{"$ref":"#/$defs/d%[1]d"}`) + `},"$defs":{` + many(999, `"d%d":{"type":"string"}`) + `}}`,
-		"elsewhere":    `{"properties":{` + many(999, `"p%d":{"$ref":"#/x/d%[1]d"}`) + `},"x":{` + many(999, `"d%d":{"type":"string"}`) + `}}`,
-		"one target":   `{"prefixItems":[` + many(1990, `{"$ref":"#/$defs/d","title":"%d"}`) + `],"$defs":{"d":{"type":"string"}}}`,
-		"anchors":      `{"properties":{` + many(999, `"p%d":{"$ref":"#a%[1]d"}`) + `},"$defs":{` + many(999, `"d%d":{"$anchor":"a%[1]d"}`) + `}}`,
+		"properties": `{"properties":{` + many(1990, `"p%d":{"type":"string","minLength":1}`) + `}}`,
+		"references": `{"properties":{` + many(999, `"p%d":{"$ref":"#/$defs/d%[1]d"}`) + `},"$defs":{` + many(999,
+			`"d%d":{"type":"string"}`) + `}}`,
+		"elsewhere": `{"properties":{` + many(999, `"p%d":{"$ref":"#/x/d%[1]d"}`) + `},"x":{` + many(999,
+			`"d%d":{"type":"string"}`) + `}}`,
+		"one target": `{"prefixItems":[` + many(1990, `{"$ref":"#/$defs/d","title":"%d"}`) +
+			`],"$defs":{"d":{"type":"string"}}}`,
+		"anchors": `{"properties":{` + many(999, `"p%d":{"$ref":"#a%[1]d"}`) + `},"$defs":{` + many(999,
+			`"d%d":{"$anchor":"a%[1]d"}`) + `}}`,
 		"ids":          `{"$defs":{` + many(1990, `"d%d":{"$id":"http://x/%[1]d"}`) + `}}`,
 		"patterns":     `{"properties":{` + many(1000, `"p%d":{"pattern":"^[a-z]{10}%[1]d$"}`) + `}}`,
 		"pattern keys": `{"patternProperties":{` + many(1000, `"^[a-z]{10}%d$":{}`) + `}}`,
 		"branches":     `{"anyOf":[` + many(1990, `{"const":%d}`) + `]}`,
 		"enums":        `{"prefixItems":[` + many(25, `{"title":"%d","enum":[`+strings.Repeat("1,", 2000)+`2]}`) + `]}`,
-		"type lists":   `{"prefixItems":[` + many(1300, `{"type":["null","boolean","number","string","array","object"],"title":"%d"}`) + `]}`,
+		"type lists": `{"prefixItems":[` + many(1300,
+			`{"type":["null","boolean","number","string","array","object"],"title":"%d"}`) + `]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			within(t, 200*time.Millisecond, func() {

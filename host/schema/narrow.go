@@ -36,7 +36,8 @@ func Narrow(raw []byte, all []Restriction) []byte {
 			schema = properties.list[i].value
 		}
 		properties.set(r.Name, r.apply(schema))
-		if named := slices.ContainsFunc(required.list, func(m member) bool { return m.name == r.Name }); !named && !r.Optional {
+		if named := slices.ContainsFunc(required.list, func(m member) bool { return m.name == r.Name }); !named &&
+			!r.Optional {
 			required.add(r.Name)
 		}
 	}

@@ -36,7 +36,8 @@ func libraryAccepts(t tester, s *jsonschema.Schema, instance string) bool {
 
 var schemaURIs = []string{
 	"", "https://json-schema.org/draft/2020-12/schema", "https://json-schema.org/draft/2019-09/schema",
-	"http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-06/schema#", "http://json-schema.org/draft-04/schema#",
+	"http://json-schema.org/draft-07/schema#", "http://json-schema.org/draft-06/schema#",
+	"http://json-schema.org/draft-04/schema#",
 }
 
 // A drawer generates schemas whose keywords constrain the instances that it generates.
@@ -99,7 +100,8 @@ func (d drawer) list(value func() string) string {
 
 func (d drawer) schema(depth int) string {
 	if depth == 0 {
-		return d.one("leaf", "true", "false", "{}", `{"type":"string"}`, `{"type":"integer"}`, `{"type":["null","number"]}`, `{"$ref":"#/definitions/a"}`, `{"$ref":"#/definitions/b"}`)
+		return d.one("leaf", "true", "false", "{}", `{"type":"string"}`, `{"type":"integer"}`,
+			`{"type":["null","number"]}`, `{"$ref":"#/definitions/a"}`, `{"$ref":"#/definitions/b"}`)
 	}
 	sub := func() string { return d.schema(depth - 1) }
 	var members []string
@@ -131,11 +133,14 @@ func (d drawer) keyword(sub func() string) (key, value string) {
 		}
 		return "enum", d.list(func() string { return d.instance(1) })
 	case "size":
-		return d.one("keyword", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains"), d.one("size", "0", "1", "2")
+		return d.one("keyword", "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties",
+			"minContains", "maxContains"), d.one("size", "0", "1", "2")
 	case "bound":
-		return d.one("keyword", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), d.one("bound", "1", "2", "1.5", "9007199254740992")
+		return d.one("keyword", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+			d.one("bound", "1", "2", "1.5", "9007199254740992")
 	case "one":
-		return d.one("keyword", "not", "if", "then", "else", "items", "contains", "propertyNames", "additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties"), sub()
+		return d.one("keyword", "not", "if", "then", "else", "items", "contains", "propertyNames",
+			"additionalProperties", "additionalItems", "unevaluatedItems", "unevaluatedProperties"), sub()
 	case "list":
 		return d.one("keyword", "allOf", "anyOf", "oneOf", "prefixItems", "items"), d.list(sub)
 	case "named":
@@ -163,10 +168,13 @@ func (d drawer) document() string {
 	if d.uri != "" {
 		members = append(members, fmt.Sprintf(`"$schema":%q`, d.uri))
 	}
-	downwards := strings.NewReplacer(`"#/definitions/a"`, `"#/definitions/c/x"`, `"#/definitions/b"`, `"#/definitions/c/x"`)
+	downwards := strings.NewReplacer(`"#/definitions/a"`, `"#/definitions/c/x"`, `"#/definitions/b"`,
+		`"#/definitions/c/x"`)
 	a, b := d.schema(1), downwards.Replace(d.schema(1))
 	a = strings.NewReplacer(`"#/definitions/a"`, `"#/definitions/b"`).Replace(a)
-	members = append(members, fmt.Sprintf(`"definitions":{"a":%s,"b":%s,"c":{"x":{"type":["object","array","string"],"items":{"$ref":"#"}}}}`, a, b))
+	members = append(members,
+		fmt.Sprintf(`"definitions":{"a":%s,"b":%s,"c":{"x":{"type":["object","array","string"],"items":{"$ref":"#"}}}}`,
+			a, b))
 	root := d.schema(2)
 	if inner := strings.TrimSuffix(strings.TrimPrefix(root, "{"), "}"); inner != "" {
 		members = append(members, inner)
@@ -200,7 +208,8 @@ func TestCheckAgreesWithTheLibrary(t *testing.T) {
 			want := libraryAccepts(t, oracle, instance)
 			problems := s.Check([]byte(instance))
 			if got := len(problems) == 0; got != want {
-				t.Fatalf("accepted %v, the library %v\nschema   %s\ninstance %s\nproblems %v", got, want, raw, instance, problems)
+				t.Fatalf("accepted %v, the library %v\nschema   %s\ninstance %s\nproblems %v",
+					got, want, raw, instance, problems)
 			}
 			if again := s.Check([]byte(instance)); fmt.Sprint(again) != fmt.Sprint(problems) {
 				t.Fatalf("two different results: %v, %v\nschema   %s\ninstance %s", problems, again, raw, instance)
@@ -249,7 +258,8 @@ func TestNormalFormKeepsMeaning(t *testing.T) {
 		}
 		instance := []byte(d.instance(3))
 		if got, want := len(second.Check(instance)) == 0, len(first.Check(instance)) == 0; got != want {
-			t.Fatalf("accepted %v, at first %v\nschema %s\nnormal %s\ninstance %s", got, want, raw, b.String(), instance)
+			t.Fatalf("accepted %v, at first %v\nschema %s\nnormal %s\ninstance %s",
+				got, want, raw, b.String(), instance)
 		}
 	})
 }

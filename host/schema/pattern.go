@@ -30,7 +30,8 @@ func (d *document) readPattern(text, at string) error {
 		return nil
 	}
 	if len(text) > maxPattern {
-		return &VetError{Reason: "pattern", Path: at, Message: fmt.Sprintf("has a pattern longer than %d bytes", maxPattern)}
+		return &VetError{Reason: "pattern", Path: at,
+			Message: fmt.Sprintf("has a pattern longer than %d bytes", maxPattern)}
 	}
 	p := &pattern{text: text, re: translate(text)}
 	tree, err := syntax.Parse(p.re, syntax.Perl)

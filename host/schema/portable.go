@@ -67,7 +67,8 @@ type porting struct {
 func newPorting(doc *document) porting {
 	p := porting{document: doc}
 	for _, s := range doc.all {
-		p.unevaluated = p.unevaluated || s.node.get("unevaluatedProperties") != nil || s.node.get("unevaluatedItems") != nil
+		p.unevaluated = p.unevaluated || s.node.get("unevaluatedProperties") != nil ||
+			s.node.get("unevaluatedItems") != nil
 	}
 	return p
 }
@@ -251,7 +252,8 @@ func (p *porting) applicator(s *subschema, key string, v *node) error {
 				return bad()
 			}
 			return nil
-		case key == "patternProperties" && !p.arguments && slices.ContainsFunc(v.keys, func(re string) bool { return !portablePattern(re) }):
+		case key == "patternProperties" && !p.arguments &&
+			slices.ContainsFunc(v.keys, func(re string) bool { return !portablePattern(re) }):
 			return bad()
 		}
 		return p.named(s, key, v)
@@ -266,7 +268,8 @@ func (p *porting) named(s *subschema, key string, v *node) error {
 			continue
 		}
 		if s.strict && kid.kind != 'n' {
-			return &VetError{Reason: "invalid", Path: s.at + "/" + key + "/" + escape(v.keys[i]), Message: "is not a schema"}
+			return &VetError{Reason: "invalid", Path: s.at + "/" + key + "/" + escape(v.keys[i]),
+				Message: "is not a schema"}
 		}
 		v.kids[i] = &node{kind: '{'}
 		p.changed = true
@@ -312,13 +315,15 @@ func canBeNullable(schema, value *node) bool {
 
 // annotations are the keywords of valueForms that constrain nothing.
 var annotations = map[string]bool{
-	"$comment": true, "title": true, "description": true, "format": true, "contentMediaType": true, "contentEncoding": true, "contentSchema": true,
+	"$comment": true, "title": true, "description": true, "format": true, "contentMediaType": true,
+	"contentEncoding": true, "contentSchema": true,
 	"deprecated": true, "readOnly": true, "writeOnly": true, "examples": true,
 }
 
 // valueForms has the values that the keywords without schemas may have.
 var valueForms = map[string]func(*node) bool{
-	"$comment": isString, "title": isString, "description": isString, "contentMediaType": isString, "contentEncoding": isString,
+	"$comment": isString, "title": isString, "description": isString,
+	"contentMediaType": isString, "contentEncoding": isString,
 	"deprecated": isFlag, "readOnly": isFlag, "writeOnly": isFlag, "nullable": isFlag, "uniqueItems": isFlag,
 	"format":        func(n *node) bool { return n.kind == '"' && portableFormat(n.text) },
 	"examples":      func(n *node) bool { return n.kind == '[' && !n.identifies() },
@@ -340,7 +345,8 @@ var valueForms = map[string]func(*node) bool{
 // up in objects of JavaScript, which have members such as constructor.
 func portableFormat(name string) bool {
 	switch name {
-	case "constructor", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString":
+	case "constructor", "toString", "valueOf", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable",
+		"toLocaleString":
 		return false
 	}
 	return name != "" && !strings.Contains(name, "__")
@@ -361,7 +367,8 @@ func isType(n *node) bool {
 	if n.kind == '"' {
 		return isTypeName(n.text)
 	}
-	return n.isListOfNames() && len(n.kids) > 0 && !slices.ContainsFunc(n.texts(), func(name string) bool { return !isTypeName(name) })
+	return n.isListOfNames() && len(n.kids) > 0 &&
+		!slices.ContainsFunc(n.texts(), func(name string) bool { return !isTypeName(name) })
 }
 
 // number returns the value of a number.
@@ -378,7 +385,8 @@ func (n *node) isListOfNames() bool { return n.kind == '[' && len(n.texts()) == 
 
 // isListOfSchemas reports whether n is a list with at least one schema, and nothing else.
 func (n *node) isListOfSchemas() bool {
-	return n.kind == '[' && len(n.kids) > 0 && !slices.ContainsFunc(n.kids, func(kid *node) bool { return !kid.isSchema() })
+	return n.kind == '[' && len(n.kids) > 0 &&
+		!slices.ContainsFunc(n.kids, func(kid *node) bool { return !kid.isSchema() })
 }
 
 // identifies reports whether an object in n has an id or an anchor.

@@ -39,9 +39,12 @@ func quickOf(s *jsonschema.Schema, made map[*jsonschema.Schema]*quick) *quick {
 func tooHard(s *jsonschema.Schema) bool {
 	return s.RecursiveRef != nil || s.DynamicRef != nil || s.Not != nil || s.If != nil || s.Format != nil ||
 		s.MaxProperties != nil || s.MinProperties != nil || s.PropertyNames != nil || s.PatternProperties != nil ||
-		s.Dependencies != nil || s.DependentRequired != nil || s.DependentSchemas != nil || s.UnevaluatedProperties != nil ||
-		s.UniqueItems || s.Contains != nil || s.Items != nil || s.AdditionalItems != nil || s.PrefixItems != nil || s.UnevaluatedItems != nil ||
-		s.ContentEncoding != nil || s.ContentMediaType != nil || s.ContentSchema != nil || s.MultipleOf != nil || s.Extensions != nil
+		s.Dependencies != nil || s.DependentRequired != nil || s.DependentSchemas != nil ||
+		s.UnevaluatedProperties != nil ||
+		s.UniqueItems || s.Contains != nil || s.Items != nil || s.AdditionalItems != nil || s.PrefixItems != nil ||
+		s.UnevaluatedItems != nil ||
+		s.ContentEncoding != nil || s.ContentMediaType != nil || s.ContentSchema != nil || s.MultipleOf != nil ||
+		s.Extensions != nil
 }
 
 // own reads the keywords that constrain the value itself.

@@ -36,7 +36,8 @@ func (w *walker) name(s *subschema, name string) error {
 	}
 	a := anchor{s.base, name}
 	if other, ok := w.anchors[a]; ok && other != s {
-		return &VetError{Reason: "ref", Path: s.at, Message: fmt.Sprintf("has the same anchor %q as %s", shortenText(name), shortenText(other.at))}
+		return &VetError{Reason: "ref", Path: s.at,
+			Message: fmt.Sprintf("has the same anchor %q as %s", shortenText(name), shortenText(other.at))}
 	}
 	w.anchors[a] = s
 	return nil
@@ -90,7 +91,8 @@ func (w *walker) follow(ref *reference) (*subschema, error) {
 	at := ref.from.at + "/" + ref.keyword
 	target, local := strings.CutPrefix(ref.text, "#")
 	if !local {
-		return nil, &VetError{Reason: "ref", Path: at, Message: "refers to another document; only references that begin with # are supported"}
+		return nil, &VetError{Reason: "ref", Path: at,
+			Message: "refers to another document; only references that begin with # are supported"}
 	}
 	dangling := func(format string, args ...any) error {
 		return &VetError{Reason: "ref", Path: at, Message: fmt.Sprintf(format, args...), dangling: true}

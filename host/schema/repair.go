@@ -151,7 +151,8 @@ func (r *repairing) names(s *subschema, key string, v *node) error {
 	}
 	texts := v.texts()
 	unknown := func(name string) bool { return key == "type" && !isTypeName(name) }
-	if v.kind != '[' || len(texts) == 0 || slices.ContainsFunc(texts, unknown) || !v.allStrings() && (s.strict || key == "type") {
+	if v.kind != '[' || len(texts) == 0 || slices.ContainsFunc(texts, unknown) ||
+		!v.allStrings() && (s.strict || key == "type") {
 		return r.drop(s, key, "invalid", "is not valid")
 	}
 	if !v.allStrings() && len(r.left) < maxLeftOut {

@@ -55,7 +55,8 @@ func checkRepaired(t *testing.T, repaired []byte) {
 }
 
 var metaschemas = map[dialect]string{
-	draft4: "http://json-schema.org/draft-04/schema", draft6: "http://json-schema.org/draft-06/schema", draft7: "http://json-schema.org/draft-07/schema",
+	draft4: "http://json-schema.org/draft-04/schema",
+	draft6: "http://json-schema.org/draft-06/schema", draft7: "http://json-schema.org/draft-07/schema",
 	draft2019: uriDraft2019, draft2020: uriDraft2020,
 }
 
@@ -69,10 +70,12 @@ func TestRepairedSchemaChecksArguments(t *testing.T) {
 		{`{"type":"array","items":null}`, []string{`[]`, `[1,"a"]`}, []string{`1`, `"a"`, `{}`, `null`}},
 		{`{"type":"array","items":[{"type":"string"},{"type":"integer"}],"additionalItems":false}`,
 			[]string{`["a",1]`, `["a"]`, `[]`}, []string{`[1]`, `["a","b"]`, `["a",1,2]`, `"a"`}},
-		{`{"type":"array","items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, []string{`["a",null]`}, []string{`[null]`, `["a",1]`, `{}`}},
+		{`{"type":"array","items":[{"type":"string"}],"additionalItems":{"type":"null"}}`,
+			[]string{`["a",null]`}, []string{`[null]`, `["a",1]`, `{}`}},
 		{`{"type":"number","minimum":0,"exclusiveMinimum":true}`, []string{`0.1`}, []string{`0`, `-1`, `"1"`}},
 		{`{"type":"integer","maximum":9,"exclusiveMaximum":false}`, []string{`9`}, []string{`10`, `9.5`, `"9"`}},
-		{`{"type":"object","properties":{"x":{"type":"integer","title":null}},"required":["x","x"]}`, []string{`{"x":1}`}, []string{`{}`, `{"x":"1"}`, `1`}},
+		{`{"type":"object","properties":{"x":{"type":"integer","title":null}},"required":["x","x"]}`,
+			[]string{`{"x":1}`}, []string{`{}`, `{"x":"1"}`, `1`}},
 		{`{"type":"object","properties":{"x":{"$ref":"#/components/schemas/X"},"y":{"type":"integer"}},"required":["x"],"additionalProperties":false}`,
 			[]string{`{"x":1}`, `{"x":{"z":[]},"y":2}`}, []string{`{}`, `{"x":1,"y":"2"}`, `{"x":1,"z":1}`, `1`}},
 		{`{"type":"strng","maxLength":2}`, []string{`"ab"`, `7`}, []string{`"abc"`}},

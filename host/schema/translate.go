@@ -157,7 +157,8 @@ func (n *normal) checkPatterns(s *subschema, v *node) error {
 	for _, key := range v.keys {
 		if p := n.patterns[key]; p != nil && p.err != nil {
 			// Ignoring the pattern would turn its names into additional properties.
-			return &VetError{Reason: "pattern", Path: s.at + "/patternProperties", Message: "has a pattern that RE2 does not support: " + shortenText(key)}
+			return &VetError{Reason: "pattern", Path: s.at + "/patternProperties",
+				Message: "has a pattern that RE2 does not support: " + shortenText(key)}
 		}
 	}
 	return nil
@@ -234,7 +235,8 @@ func (n *normal) writeType(s *subschema, v *node, out map[string]any) error {
 func (n *normal) ignore(s *subschema, keyword, reason, why string) error {
 	at := s.at + "/" + keyword
 	if s.strict {
-		return &VetError{Reason: reason, Path: at, Message: why + ", which is not safe below not, if, oneOf or contains"}
+		return &VetError{Reason: reason, Path: at,
+			Message: why + ", which is not safe below not, if, oneOf or contains"}
 	}
 	n.note(at, why)
 	return nil

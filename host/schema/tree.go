@@ -48,11 +48,13 @@ func parseValue(d *jsontext.Decoder) (*node, error) {
 	case '0':
 		n.text = tok.String()
 		if !calculable(n.text) {
-			return nil, &VetError{Reason: "number", Path: string(d.StackPointer()), Message: "is a number with too many digits"}
+			return nil,
+				&VetError{Reason: "number", Path: string(d.StackPointer()), Message: "is a number with too many digits"}
 		}
 	case '{', '[':
 		if d.StackDepth() > maxNesting {
-			return nil, &VetError{Reason: "depth", Path: string(d.StackPointer()), Message: fmt.Sprintf("is nested deeper than %d", maxNesting)}
+			return nil, &VetError{Reason: "depth", Path: string(d.StackPointer()),
+				Message: fmt.Sprintf("is nested deeper than %d", maxNesting)}
 		}
 		return n, parseMembers(d, n)
 	}

@@ -39,7 +39,8 @@ func (x explainer) union(e *jsonschema.ValidationError) []finding {
 // prefer removes the branches with a finding that excludes them, unless no branch
 // would remain.
 func prefer(branches [][]finding, out func(finding) bool) [][]finding {
-	kept := slices.DeleteFunc(slices.Clone(branches), func(found []finding) bool { return slices.ContainsFunc(found, out) })
+	kept := slices.DeleteFunc(slices.Clone(branches),
+		func(found []finding) bool { return slices.ContainsFunc(found, out) })
 	if len(kept) == 0 {
 		return branches
 	}

@@ -28,7 +28,8 @@ func Unlisted(inputSchema, args []byte) []Problem {
 		p, open := d.property(d.root, name)
 		near := didYouMean(name, listed)
 		if open && (p == nil || near != "") && len(problems) < maxFound {
-			problems = append(problems, Problem{Path: shorten(name, 64), Message: "is not among the tool's listed arguments" + near})
+			problems = append(problems,
+				Problem{Path: shorten(name, 64), Message: "is not among the tool's listed arguments" + near})
 		}
 	}
 	return problems

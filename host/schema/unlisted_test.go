@@ -8,13 +8,15 @@ import (
 func TestUnlisted(t *testing.T) {
 	const head = `{"type":"object","properties":{"head":{"type":"integer"},"path":{"type":"string"}}`
 	for name, c := range map[string]struct{ schema, args, want string }{
-		"typing mistake":      {head + `}`, `{"haed":1,"path":"x"}`, `haed is not among the tool's listed arguments; did you mean "head"?`},
-		"another word":        {head + `}`, `{"colour":"red"}`, `colour is not among the tool's listed arguments`},
-		"several, sorted":     {head + `}`, `{"zzz":1,"haed":1}`, `haed is not among the tool's listed arguments; did you mean "head"?, zzz is not among the tool's listed arguments`},
-		"all listed":          {head + `}`, `{"head":1,"path":"x"}`, ""},
-		"nothing given":       {head + `}`, `{}`, ""},
-		"closed":              {head + `,"additionalProperties":false}`, `{"haed":1}`, ""}, // Check rejects it
-		"expressly open":      {head + `,"additionalProperties":true}`, `{"colour":1,"haed":1}`, `haed is not among the tool's listed arguments; did you mean "head"?`},
+		"typing mistake": {head + `}`, `{"haed":1,"path":"x"}`,
+			`haed is not among the tool's listed arguments; did you mean "head"?`},
+		"another word":    {head + `}`, `{"colour":"red"}`, `colour is not among the tool's listed arguments`},
+		"several, sorted": {head + `}`, `{"zzz":1,"haed":1}`, `haed is not among the tool's listed arguments; did you mean "head"?, zzz is not among the tool's listed arguments`},
+		"all listed":      {head + `}`, `{"head":1,"path":"x"}`, ""},
+		"nothing given":   {head + `}`, `{}`, ""},
+		"closed":          {head + `,"additionalProperties":false}`, `{"haed":1}`, ""}, // Check rejects it
+		"expressly open": {head + `,"additionalProperties":true}`, `{"colour":1,"haed":1}`,
+			`haed is not among the tool's listed arguments; did you mean "head"?`},
 		"others have a type":  {head + `,"additionalProperties":{"type":"integer"}}`, `{"colour":1}`, ""},
 		"pattern":             {head + `,"patternProperties":{"^h":{}}}`, `{"haed":1}`, ""},
 		"nothing is listed":   {`{"type":"object"}`, `{"haed":1}`, ""},

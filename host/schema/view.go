@@ -125,7 +125,8 @@ func CheckValues(raw []byte, values map[string]json.RawMessage) (unknown, wrong 
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if len(names) > 0 && !slices.Contains(names, name) {
-			unknown = append(unknown, Problem{Path: name, Message: "is not an argument of the tool" + didYouMean(name, names)})
+			unknown = append(unknown,
+				Problem{Path: name, Message: "is not an argument of the tool" + didYouMean(name, names)})
 		}
 	}
 	object, err := json.Marshal(values)

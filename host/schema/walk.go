@@ -131,9 +131,11 @@ func (w *walker) walk(n *node, p place) (*subschema, error) {
 func (w *walker) admit(n *node, p place) (*subschema, error) {
 	switch {
 	case p.depth > maxDepth:
-		return nil, &VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
+		return nil,
+			&VetError{Reason: "depth", Path: p.at, Message: fmt.Sprintf("has schemas nested deeper than %d", maxDepth)}
 	case len(w.all) == maxSubschemas:
-		return nil, &VetError{Reason: "subschemas", Path: p.at, Message: fmt.Sprintf("exceeds the limit of %d subschemas", maxSubschemas)}
+		return nil, &VetError{Reason: "subschemas", Path: p.at,
+			Message: fmt.Sprintf("exceeds the limit of %d subschemas", maxSubschemas)}
 	}
 	// Pointers repeat the names above them. A name of 100 KiB above 1900 schemas would
 	// take 190 MiB here, and the same in the library.
@@ -195,7 +197,8 @@ func (w *walker) limit(s *subschema) error {
 		return &VetError{Reason: "enum", Path: s.at + "/enum", Message: fmt.Sprintf("has more than %d values", maxEnum)}
 	}
 	if v := s.node.get("required"); v != nil && len(v.kids) > maxRequired {
-		return &VetError{Reason: "required", Path: s.at + "/required", Message: fmt.Sprintf("has more than %d names", maxRequired)}
+		return &VetError{Reason: "required", Path: s.at + "/required",
+			Message: fmt.Sprintf("has more than %d names", maxRequired)}
 	}
 	if v := s.node.get("pattern"); v != nil && v.kind == '"' {
 		if err := w.readPattern(v.text, s.at+"/pattern"); err != nil {
