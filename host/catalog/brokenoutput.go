@@ -75,7 +75,8 @@ func (s *Server) withoutBroken(tool string, raw []byte, r *Refused) ([]byte, *Re
 		return raw, nil
 	}
 	r.Output = "a result did not fit it"
-	return mcp.SetPath(mcp.DeleteMember(raw, "outputSchema"), []string{"_meta", metaOutput}, mcp.AppendText(nil, "removed: "+r.Output)), removed
+	return mcp.SetPath(mcp.DeleteMember(raw, "outputSchema"), []string{"_meta", metaOutput},
+		mcp.AppendText(nil, "removed: "+r.Output)), removed
 }
 
 // countRemovals sets Removals after the tools were added.

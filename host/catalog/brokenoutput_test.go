@@ -13,7 +13,8 @@ func TestBrokenOutputs(t *testing.T) {
 	if b.of("t", schema) != nil || !b.add("t", schema, 1) || b.add("t", schema, 2) || b.of("t", schema).Number != 1 {
 		t.Error("the schema is not remembered once")
 	}
-	if b.of("t", other) != nil || b.of("u", schema) != nil || !b.add("t", other, 3) || b.of("t", schema) != nil || b.of("t", other).Number != 3 {
+	if b.of("t", other) != nil || b.of("u", schema) != nil || !b.add("t", other, 3) || b.of("t", schema) != nil ||
+		b.of("t", other).Number != 3 {
 		t.Error("another schema or tool is taken for the broken one")
 	}
 	for i := range 2 * maxBroken {

@@ -107,7 +107,9 @@ func old(tools ...string) *conversation.Server {
 
 // hanging returns a server that starts and never answers.
 func hanging() *conversation.Server {
-	return &conversation.Server{Answer: func(*conversation.Link, conversation.Message) string { return conversation.Later }}
+	return &conversation.Server{
+		Answer: func(*conversation.Link, conversation.Message) string { return conversation.Later },
+	}
 }
 
 func inBubble(t *testing.T, f func(t *testing.T)) {
@@ -134,7 +136,8 @@ func TestLazy(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if got := strings.Join(s.Snapshot().Names(), " "); got != "a__x b__y" || s.servers["a"].Count("tools/list") != 1 || s.servers["b"].Connections() != 1 {
+		if got := strings.Join(s.Snapshot().Names(), " "); got != "a__x b__y" ||
+			s.servers["a"].Count("tools/list") != 1 || s.servers["b"].Connections() != 1 {
 			t.Errorf("%s, asked %d times", got, s.servers["a"].Count("tools/list"))
 		}
 		if _, known := s.Known("a"); !known || !s.Fresh("b") || s.Fresh("z") {
@@ -206,7 +209,8 @@ func TestFailedRefreshKeepsLists(t *testing.T) {
 			t.Error(failed)
 		}
 		now := s.Snapshot()
-		if len(now.Tools) != 2 || len(now.Prompts) != 1 || notesOf(now) != "a: its list of tools is incomplete: the request failed: locked (-32603)" {
+		if len(now.Tools) != 2 || len(now.Prompts) != 1 ||
+			notesOf(now) != "a: its list of tools is incomplete: the request failed: locked (-32603)" {
 			t.Errorf("%s, %s", toolsOf(now), notesOf(now))
 		}
 		fail("", `{"code":-32603,"message":"locked"}`)
@@ -226,7 +230,8 @@ func TestFailedRefreshKeepsLists(t *testing.T) {
 		server.On(nil)
 		server.Set("tools/list", `{"name":"y"}`)
 		time.Sleep(time.Minute)
-		if failed := s.Refresh(t.Context()); len(failed) > 0 || toolsOf(s.Snapshot()) != "a__y=a/y" || notesOf(s.Snapshot()) != "" {
+		if failed := s.Refresh(t.Context()); len(failed) > 0 || toolsOf(s.Snapshot()) != "a__y=a/y" ||
+			notesOf(s.Snapshot()) != "" {
 			t.Errorf("%v, %s, %s", failed, toolsOf(s.Snapshot()), notesOf(s.Snapshot()))
 		}
 		if len(before.Tools) != 2 || before.Notes != nil {
@@ -342,7 +347,8 @@ func TestReaders(t *testing.T) {
 func TestMany(t *testing.T) {
 	var items []string
 	for i := range 10_000 {
-		items = append(items, fmt.Sprintf(`{"name":"tool_%d","description":"Does number %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`, i, i))
+		items = append(items, fmt.Sprintf(`{"name":"tool_%d","description":"Does number %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`,
+			i, i))
 	}
 	s := newFixture("", old(items...))
 	defer s.close()

@@ -212,7 +212,8 @@ func TestConnectedRefreshesServerInEffect(t *testing.T) {
 		asked := before.Count("tools/list")
 		after := old(`{"name":"y"}`)
 		u := upstream.New(upstream.Options{
-			Name: "a", Peer: s, Revisions: forgetful{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second, Call: time.Second,
+			Name: "a", Peer: s, Revisions: forgetful{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second,
+			Call: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return after.Open(), nil },
 		})
 		defer u.Close()

@@ -98,7 +98,8 @@ func (c *changes) logDrift(s *Server, before, now *lists, wasHeld, held []Held) 
 	}
 	if len(change.Added)+len(change.Removed)+len(change.Changed) > 0 {
 		c.log.Info("the tools of a server changed", "server", s.Name,
-			"added", shortenList(change.Added), "removed", shortenList(change.Removed), "changed", shortenList(change.Changed))
+			"added", shortenList(change.Added), "removed", shortenList(change.Removed),
+			"changed", shortenList(change.Changed))
 		c.add(change, byName(before.Tools.Items), byName(now.Tools.Items))
 	}
 	if !s.preliminary(&now.Tools) {
@@ -172,7 +173,8 @@ func compare(before, after []byte, most int) (all []MemberChange, more int) {
 			if max(len(a), len(b)) > most {
 				from = firstDifference(b, a)
 			}
-			all = append(all, MemberChange{Name: name, Before: part(b, from, most), After: part(a, from, most), Cut: max(len(a), len(b)) > most})
+			all = append(all, MemberChange{Name: name, Before: part(b, from, most), After: part(a, from, most),
+				Cut: max(len(a), len(b)) > most})
 		}
 	}
 	return all, more

@@ -36,7 +36,8 @@ func TestChangesOfTools(t *testing.T) {
 	if all := s.Changes("a"); len(all) > 0 {
 		t.Errorf("the first list: %q", changeText(all))
 	}
-	a.Set("tools/list", `{"name":"x","description":"reads and sends",`+schema+`,"annotations":{"readOnlyHint":true}}`, `{"name":"z",`+schema+`}`)
+	a.Set("tools/list", `{"name":"x","description":"reads and sends",`+schema+`,"annotations":{"readOnlyHint":true}}`,
+		`{"name":"z",`+schema+`}`)
 	s.Refresh(t.Context())
 	a.Set("tools/list", `{"name":"x",`+schema+`}`, `{"name":"z",`+schema+`}`)
 	s.Refresh(t.Context())
@@ -63,7 +64,8 @@ func TestDifferenceBehindALongTextIsShown(t *testing.T) {
 	}
 	const one, other = `{"type":"object","title":"t"}`, `{"title":"t", "type":"object"}`
 	m, more := CompareDefinitions(define(long+"reads", one), define(long+"sends", other))
-	if len(m) != 1 || more != 0 || !m[0].Cut || !strings.HasSuffix(string(m[0].Before), `reads"`) || !strings.HasSuffix(string(m[0].After), `sends"`) {
+	if len(m) != 1 || more != 0 || !m[0].Cut || !strings.HasSuffix(string(m[0].Before), `reads"`) ||
+		!strings.HasSuffix(string(m[0].After), `sends"`) {
 		t.Fatalf("%d members: %.100s", len(m), fmt.Sprint(changeText([]Change{{Members: m}})))
 	}
 	if !utf8.Valid(m[0].Before) || len(m[0].Before) > contextBytes+10 {
@@ -71,11 +73,13 @@ func TestDifferenceBehindALongTextIsShown(t *testing.T) {
 	}
 	for _, shorter := range []string{long, ""} { // one is the beginning of the other
 		m, _ = CompareDefinitions(define(shorter, one), define(long+"sends", one))
-		if len(m) != 1 || !m[0].Cut || shorter != "" && !strings.HasSuffix(string(m[0].After), `sends"`) || m[0].Before == nil {
+		if len(m) != 1 || !m[0].Cut || shorter != "" && !strings.HasSuffix(string(m[0].After), `sends"`) ||
+			m[0].Before == nil {
 			t.Errorf("%d members: %.100q", len(m), m[0].After)
 		}
 	}
-	if m, _ = CompareDefinitions(nil, define(long, one)); len(m) != 3 || m[1].Before != nil || len(m[1].After) != maxHeldBytes {
+	if m, _ = CompareDefinitions(nil, define(long, one)); len(m) != 3 || m[1].Before != nil ||
+		len(m[1].After) != maxHeldBytes {
 		t.Errorf("a new tool: %d members", len(m))
 	}
 	if m, more = CompareDefinitions(define("a", one), define("a", other)); len(m) > 0 || more > 0 {
@@ -89,10 +93,12 @@ func TestChangesAreBounded(t *testing.T) {
 		return []byte(`{"name":"x","` + member + `":"` + strings.Repeat("x", 3*maxMemberBytes) + `"}`)
 	}
 	m, _ := compare(large("a"), large("b"), maxMemberBytes)
-	if len(m) != 2 || len(m[0].Before) != maxMemberBytes || m[0].After != nil || len(m[1].After) != maxMemberBytes || !m[0].Cut || !m[1].Cut {
+	if len(m) != 2 || len(m[0].Before) != maxMemberBytes || m[0].After != nil || len(m[1].After) != maxMemberBytes ||
+		!m[0].Cut || !m[1].Cut {
 		t.Errorf("%d members, %d and %d bytes", len(m), len(m[0].Before), len(m[1].After))
 	}
-	if m, more := CompareDefinitions(large("a"), nil); len(m) != 2 || m[0].Cut || m[1].Cut || len(m[1].Before) != 3*maxMemberBytes+2 || more != 0 {
+	if m, more := CompareDefinitions(large("a"), nil); len(m) != 2 || m[0].Cut || m[1].Cut ||
+		len(m[1].Before) != 3*maxMemberBytes+2 || more != 0 {
 		t.Errorf("%d members of a tool that is held back, and %d more", len(m), more)
 	}
 	many := `{"name":"x"`
@@ -103,7 +109,8 @@ func TestChangesAreBounded(t *testing.T) {
 	if len(m) != maxMemberChanges || more != 101-maxMemberChanges || m[0].Name != "description" {
 		t.Errorf("%d members, and %d more: %+v", len(m), more, m)
 	}
-	one := Change{Tool: "x", Members: []MemberChange{{Name: "a", Before: make([]byte, maxMemberBytes), After: make([]byte, maxMemberBytes)}}}
+	one := Change{Tool: "x",
+		Members: []MemberChange{{Name: "a", Before: make([]byte, maxMemberBytes), After: make([]byte, maxMemberBytes)}}}
 	var all []Change
 	for i := range 200 {
 		one.Tool = fmt.Sprint(i)

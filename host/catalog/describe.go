@@ -171,11 +171,14 @@ func abbreviated(text string) bool {
 // elements of an array or the value itself (schemasWithin).
 var (
 	schemasByName = map[string]bool{
-		"properties": true, "patternProperties": true, "$defs": true, "definitions": true, "dependentSchemas": true, "dependencies": true,
+		"properties": true, "patternProperties": true,
+		"$defs": true, "definitions": true, "dependentSchemas": true, "dependencies": true,
 	}
 	schemasWithin = map[string]bool{
-		"items": true, "prefixItems": true, "additionalItems": true, "allOf": true, "anyOf": true, "oneOf": true, "not": true, "if": true,
-		"then": true, "else": true, "contains": true, "additionalProperties": true, "propertyNames": true, "unevaluatedItems": true,
+		"items": true, "prefixItems": true, "additionalItems": true,
+		"allOf": true, "anyOf": true, "oneOf": true, "not": true, "if": true,
+		"then": true, "else": true, "contains": true, "additionalProperties": true,
+		"propertyNames": true, "unevaluatedItems": true,
 		"unevaluatedProperties": true, "contentSchema": true,
 	}
 )

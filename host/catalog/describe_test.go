@@ -42,11 +42,14 @@ func TestFirstSentence(t *testing.T) {
 // TestDescribeBoundsTexts checks that each text has its own limit and is cut between
 // characters.
 func TestDescribeBoundsTexts(t *testing.T) {
-	for _, long := range []string{strings.Repeat("x", 3<<20), strings.Repeat("ü", maxText), strings.Repeat("x", maxText-2) + "üü"} {
-		raw := []byte(`{"name":"t","description":` + string(quoted(long)) + `,"inputSchema":{"type":"object","properties":{"a":{"description":` + string(quoted(long)) + `}}}}`)
+	for _, long := range []string{strings.Repeat("x", 3<<20), strings.Repeat("ü", maxText),
+		strings.Repeat("x", maxText-2) + "üü"} {
+		raw := []byte(`{"name":"t","description":` + string(quoted(long)) +
+			`,"inputSchema":{"type":"object","properties":{"a":{"description":` + string(quoted(long)) + `}}}}`)
 		for _, path := range [][]string{{"description"}, {"inputSchema", "properties", "a", "description"}} {
 			got, _ := mcp.TextMember(Full.item(toolKind, raw), path...)
-			if len(got) > maxText || len(got) < maxText-4 || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) || !strings.HasPrefix(long, strings.TrimSuffix(got, "…")) {
+			if len(got) > maxText || len(got) < maxText-4 || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) ||
+				!strings.HasPrefix(long, strings.TrimSuffix(got, "…")) {
 				t.Errorf("%v of %d bytes has %d: …%q", path, len(long), len(got), got[max(0, len(got)-8):])
 			}
 			if kept, _ := mcp.TextMember(Verbatim.item(toolKind, raw), path...); kept != long {
@@ -65,8 +68,10 @@ func TestDescribeBoundsTexts(t *testing.T) {
 // of nested schemas.
 func TestDescribeBriefIsShort(t *testing.T) {
 	long := string(quoted(strings.Repeat("word ", 1000)))
-	raw := []byte(`{"name":"t","title":"T","description":` + long + `,"inputSchema":{"description":` + long + `,"$defs":{"d":{"description":` + long + `}},` +
-		`"properties":{"a":{"items":{"anyOf":[{"description":` + long + `},{"not":{"description":` + long + `}}]}}},"additionalProperties":{"description":` + long + `}},` +
+	raw := []byte(`{"name":"t","title":"T","description":` + long + `,"inputSchema":{"description":` + long +
+		`,"$defs":{"d":{"description":` + long + `}},` +
+		`"properties":{"a":{"items":{"anyOf":[{"description":` + long + `},{"not":{"description":` + long +
+		`}}]}}},"additionalProperties":{"description":` + long + `}},` +
 		`"outputSchema":{"properties":{"r":{"description":` + long + `}}}}`)
 	got := Brief.item(toolKind, raw)
 	if want := briefItem + 7*briefArgument + 500; len(got) > want || !strings.Contains(string(got), `"title":"T"`) {

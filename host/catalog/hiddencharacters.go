@@ -44,7 +44,8 @@ func Visible(text string) string {
 var lineSeparators = strings.NewReplacer("\u2028", " ", "\u2029", " ", "\u0085", " ", "\v", " ", "\f", " ")
 
 // sevenBit replaces the C1 characters of escape sequences by their seven-bit forms.
-var sevenBit = strings.NewReplacer("\u0090", "\x1bP", "\u0098", "\x1bX", "\u009b", "\x1b[", "\u009c", "\x1b\\", "\u009d", "\x1b]", "\u009e", "\x1b^", "\u009f", "\x1b_")
+var sevenBit = strings.NewReplacer("\u0090", "\x1bP", "\u0098", "\x1bX", "\u009b", "\x1b[", "\u009c", "\x1b\\",
+	"\u009d", "\x1b]", "\u009e", "\x1b^", "\u009f", "\x1b_")
 
 // introducesEscape reports whether a rune can begin an escape sequence.
 func introducesEscape(r rune) bool { return r == 0x1b || r >= 0x80 && r < 0xa0 }

@@ -30,7 +30,8 @@ func TestVisible(t *testing.T) {
 		{"family", "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f468\u200d\U0001f469\u200d\U0001f467"},
 		{"rainbow flag", "\U0001f3f3\ufe0f\u200d\U0001f308", "\U0001f3f3\ufe0f\u200d\U0001f308"},
 		{"keycap", "1\ufe0f\u20e3", "1\ufe0f\u20e3"},
-		{"Persian", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"},
+		{"Persian",
+			"\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"},
 		{"Arabic number sign", "\u0600\u0661\u0662", "\u0600\u0661\u0662"},
 		{"accents", "Zürich, e\u0301té, 東京", "Zürich, e\u0301té, 東京"},
 	} {
@@ -56,7 +57,9 @@ func FuzzVisible(f *testing.F) {
 		if again := Visible(once); again != once && !strings.ContainsFunc(text, introducesEscape) {
 			t.Errorf("%q: %q, then %q", text, once, again)
 		}
-		if strings.ContainsFunc(once, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }) || invisible(once) {
+		if strings.ContainsFunc(once,
+			func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }) ||
+			invisible(once) {
 			t.Errorf("%q: %q", text, once)
 		}
 	})

@@ -97,7 +97,8 @@ func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	raw, removed := s.withoutBroken(it.Name, raw, &refused)
 	it.Raw, it.left = raw, append(it.left, left...)
 	t := &Tool{
-		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused, remarks: refused.notes(it.Name), Removed: removed,
+		Item: it, Input: object(raw, "inputSchema"), Output: object(raw, "outputSchema"), Refused: refused,
+		remarks: refused.notes(it.Name), Removed: removed,
 		AsTask: asTask, ReadOnly: flag(raw, "readOnlyHint"), Destructive: flag(raw, "destructiveHint"), view: view,
 	}
 	t.Class, t.Unconfigured = s.classify(t)
@@ -204,7 +205,8 @@ func newPrompt(s *Server, raw []byte) (*Prompt, string) {
 	}
 	for _, a := range p.Arguments {
 		if s.Describe != Verbatim && Visible(a.Name) != a.Name {
-			return nil, fmt.Sprintf("prompt %.64q is left out: the name of an argument has invisible characters", it.Name)
+			return nil, fmt.Sprintf("prompt %.64q is left out: the name of an argument has invisible characters",
+				it.Name)
 		}
 	}
 	if p.Exposed = Expose(s.Prefix, s.Name, it.Name); p.Exposed != it.Name {

@@ -45,7 +45,8 @@ func drawName(t *rapid.T) string {
 
 // drawServers returns servers with tools.
 func drawServers(t *rapid.T) ([]*Server, map[string]*lists) {
-	prefixes := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a_b", "trusted", "trusted_evil", "b-c", ""}), 1, 4, rapid.ID[string]).Draw(t, "prefixes")
+	prefixes := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a_b", "trusted", "trusted_evil", "b-c", ""}), 1,
+		4, rapid.ID[string]).Draw(t, "prefixes")
 	var servers []*Server
 	all := map[string]*lists{}
 	for i, prefix := range prefixes {
@@ -67,7 +68,8 @@ func checkNames(t *rapid.T) {
 	s := build(servers, all)
 	exposed := map[string]string{}
 	for _, tool := range s.Tools {
-		if !legalName.MatchString(tool.Exposed) || prefixOf(servers, tool.Server) != "" && !plainName.MatchString(tool.Exposed) {
+		if !legalName.MatchString(tool.Exposed) ||
+			prefixOf(servers, tool.Server) != "" && !plainName.MatchString(tool.Exposed) {
 			t.Fatalf("%q has the exposed name %q", tool.Name, tool.Exposed)
 		}
 		if back, ok := s.Tool(tool.Exposed); !ok || back != tool {
@@ -124,7 +126,8 @@ func checkComplete(t *rapid.T, s *Snapshot, server *Server, l *lists) {
 // on other items.
 func TestBadNames(t *testing.T) {
 	bad := []string{
-		``, `a\u0000b`, `a\nb`, `a\u202eb`, `a\u200bb`, `a\u001b[2Jb`, strings.Repeat("x", 65<<10), `\ud83d`, `a\u00a0b`,
+		``, `a\u0000b`, `a\nb`, `a\u202eb`, `a\u200bb`, `a\u001b[2Jb`, strings.Repeat("x", 65<<10),
+		`\ud83d`, `a\u00a0b`,
 	}
 	var l lists
 	for _, name := range bad {

@@ -62,7 +62,9 @@ func (p *parsed) parseTools(s *Server, l *lists) {
 		case s.Pins != nil && seen[name] && (t != nil || why.Text != ""):
 			t, why = nil, Note{Text: listedTwice(name)}
 		case t != nil && long[t.Exposed] != "" && long[t.Exposed] != name:
-			t, why = nil, Note{Text: fmt.Sprintf("tool %.64q is left out: clients know tool %.64q by that name, which is pinned", name, long[t.Exposed])}
+			t, why = nil,
+				Note{Text: fmt.Sprintf("tool %.64q is left out: clients know tool %.64q by that name, which is pinned",
+					name, long[t.Exposed])}
 		case held != nil && (t != nil || why.Text != ""): // a hidden tool stays hidden
 			p.held = append(p.held, *held)
 			t, why = nil, held.note(s.Name)

@@ -27,7 +27,9 @@ func slowLists(took map[string]time.Duration) *conversation.Server {
 		case d > 0:
 			go func() {
 				time.Sleep(d)
-				l.Say(strings.TrimSuffix(conversation.Result(m, `{"prompts":[{"name":"late"}],"tools":[{"name":"late"}],"resources":[{"uri":"r:9","name":"late"}]}`), "\n"))
+				l.Say(strings.TrimSuffix(conversation.Result(m,
+					`{"prompts":[{"name":"late"}],"tools":[{"name":"late"}],"resources":[{"uri":"r:9","name":"late"}]}`),
+					"\n"))
 			}()
 		}
 		return conversation.Later
@@ -52,15 +54,24 @@ func TestOnlyNeededListsAreWaitedFor(t *testing.T) {
 		tools string
 	}{
 		{"all at once", nil, toolKinds, 0, "a__x=a/x"},
-		{"others never", map[string]time.Duration{mcp.MethodListPrompts: never, mcp.MethodListRes: never}, toolKinds, partTime, "a__x=a/x"},
-		{"others late", map[string]time.Duration{mcp.MethodListPrompts: 10 * time.Second}, toolKinds, partTime, "a__x=a/x"},
-		{"others a little late", map[string]time.Duration{mcp.MethodListPrompts: partTime / 2}, toolKinds, partTime / 2, "a__x=a/x"},
-		{"the needed one late", map[string]time.Duration{mcp.MethodListTools: 5 * time.Second, mcp.MethodListPrompts: never}, toolKinds, 5 * time.Second, "a__late=a/late"},
+		{"others never", map[string]time.Duration{mcp.MethodListPrompts: never, mcp.MethodListRes: never}, toolKinds,
+			partTime, "a__x=a/x"},
+		{"others late",
+			map[string]time.Duration{mcp.MethodListPrompts: 10 * time.Second}, toolKinds, partTime, "a__x=a/x"},
+		{"others a little late",
+			map[string]time.Duration{mcp.MethodListPrompts: partTime / 2}, toolKinds, partTime / 2, "a__x=a/x"},
+		{"the needed one late",
+			map[string]time.Duration{mcp.MethodListTools: 5 * time.Second, mcp.MethodListPrompts: never}, toolKinds,
+			5 * time.Second, "a__late=a/late"},
 		{"the needed one never", map[string]time.Duration{mcp.MethodListTools: never}, toolKinds, 30 * time.Second, ""},
 		{"prompts, tools never", map[string]time.Duration{mcp.MethodListTools: never}, prompts, partTime, ""},
-		{"prompts late, resources never", map[string]time.Duration{mcp.MethodListPrompts: 5 * time.Second, mcp.MethodListRes: never}, prompts, 5 * time.Second, "a__x=a/x"},
-		{"resources, templates never", map[string]time.Duration{mcp.MethodListTempl: never}, resourceKinds, 30 * time.Second, "a__x=a/x"},
-		{"all kinds, prompts never", map[string]time.Duration{mcp.MethodListPrompts: never}, nil, 30 * time.Second, "a__x=a/x"},
+		{"prompts late, resources never",
+			map[string]time.Duration{mcp.MethodListPrompts: 5 * time.Second, mcp.MethodListRes: never}, prompts,
+			5 * time.Second, "a__x=a/x"},
+		{"resources, templates never",
+			map[string]time.Duration{mcp.MethodListTempl: never}, resourceKinds, 30 * time.Second, "a__x=a/x"},
+		{"all kinds, prompts never",
+			map[string]time.Duration{mcp.MethodListPrompts: never}, nil, 30 * time.Second, "a__x=a/x"},
 	} {
 		for _, refresh := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, refresh), func(t *testing.T) {
@@ -73,7 +84,8 @@ func TestOnlyNeededListsAreWaitedFor(t *testing.T) {
 					}
 					begun := time.Now()
 					failed := how(t.Context(), c.need)
-					if took := time.Since(begun); took != c.want || len(failed) > 0 || toolsOf(s.Snapshot()) != c.tools {
+					if took := time.Since(begun); took != c.want || len(failed) > 0 ||
+						toolsOf(s.Snapshot()) != c.tools {
 						t.Errorf("%v after %s: %s", failed, took, toolsOf(s.Snapshot()))
 					}
 					time.Sleep(time.Minute) // until the server has sent what is late

@@ -110,7 +110,8 @@ func heldNote(server string, held []Held) (Note, bool) {
 		return n, true
 	}
 	return Note{
-		Server: server, Text: fmt.Sprintf("%d tools are held back, because their definitions were not accepted: %s", len(held), strings.Join(shortenList(names), ", ")),
+		Server: server, Text: fmt.Sprintf("%d tools are held back, because their definitions were not accepted: %s",
+			len(held), strings.Join(shortenList(names), ", ")),
 		Hint: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s`", server, server),
 	}, true
 }

@@ -115,18 +115,24 @@ func TestChangedToolIsHeldBack(t *testing.T) {
 			t.Errorf("offered %q", got)
 		}
 		held, known := s.Held("a")
-		if !known || len(held) != 1 || held[0].Tool != "x" || held[0].Pinned != p.Pinned("x") || held[0].Digest == held[0].Pinned || string(held[0].Definition) != `{"name":"x","description":"reads and sends"}` {
+		if !known || len(held) != 1 || held[0].Tool != "x" || held[0].Pinned != p.Pinned("x") ||
+			held[0].Digest == held[0].Pinned ||
+			string(held[0].Definition) != `{"name":"x","description":"reads and sends"}` {
 			t.Errorf("%+v, %t", held, known)
 		}
 		for _, key := range [][2]string{{"a", "x"}, {"", "a__x"}} {
-			if why, omitted := s.Snapshot().Omitted(key[0], key[1]); !omitted || !why.Held || why.Tool != "x" || why.Server != "a" {
+			if why, omitted := s.Snapshot().Omitted(key[0], key[1]); !omitted || !why.Held || why.Tool != "x" ||
+				why.Server != "a" {
 				t.Errorf("Omitted%q: %+v, %t", key, why, omitted)
 			}
 		}
 		if _, found := s.Snapshot().OwnTool("a", "x"); found {
 			t.Error("OwnTool finds it")
 		}
-		if n := noteCount(s, "is held back: its definition changed since it was accepted; run `junctor diff a`, then `junctor lock --accept a/x`"); n != 1 {
+		if n := noteCount(
+			s,
+			"is held back: its definition changed since it was accepted; run `junctor diff a`, then `junctor lock --accept a/x`",
+		); n != 1 {
 			t.Errorf("%d notes in %v", n, s.Snapshot().Notes)
 		}
 		a.Set("tools/list", `{"name":"x","description":"sends"}`, `{"name":"y"}`)
@@ -178,22 +184,25 @@ func TestPinnedDefinition(t *testing.T) {
 		now  string
 		held bool
 	}{
-		"the same":            {first, false},
-		"order":               {`{"annotations":{"readOnlyHint":true},"inputSchema":{"properties":{"n":{"maximum":9007199254740993}},"type":"object"},"description":"d","title":"t","name":"x"}`, false},
-		"white space":         {strings.NewReplacer(":", " : ", ",", ",\t").Replace(first), false},
-		"escapes":             {strings.Replace(first, `"d"`, `"\u0064"`, 1), false},
-		"title":               {strings.Replace(first, `"t"`, `"T"`, 1), true},
-		"no title":            {strings.Replace(first, `"title":"t",`, ``, 1), true},
-		"description":         {strings.Replace(first, `"d"`, `"d "`, 1), true},
-		"hidden characters":   {strings.Replace(first, `"d"`, `"d\u200b"`, 1), true},
-		"unicode form":        {strings.Replace(first, `"d"`, `"d\u0323"`, 1), true},
-		"input schema":        {strings.Replace(first, `"type":"object"`, `"type":"object","required":["n"]`, 1), true},
-		"large numbers":       {strings.Replace(first, `9007199254740993`, `9007199254740992`, 1), true},
-		"annotations":         {strings.Replace(first, `true`, `false`, 1), true},
-		"output schema":       {strings.Replace(first, `"title"`, `"outputSchema":{"type":"object"},"title"`, 1), true},
-		"_meta":               {strings.Replace(first, `"title"`, `"_meta":{"x":1},"title"`, 1), true},
-		"icons":               {strings.Replace(first, `"title"`, `"icons":[{"src":"https://x/i.png"}],"title"`, 1), true},
-		"execution":           {strings.Replace(first, `"title"`, `"execution":{"taskSupport":"optional"},"title"`, 1), true},
+		"the same": {first, false},
+		"order": {`{"annotations":{"readOnlyHint":true},"inputSchema":{"properties":{"n":{"maximum":9007199254740993}},"type":"object"},"description":"d","title":"t","name":"x"}`,
+			false},
+		"white space":       {strings.NewReplacer(":", " : ", ",", ",\t").Replace(first), false},
+		"escapes":           {strings.Replace(first, `"d"`, `"\u0064"`, 1), false},
+		"title":             {strings.Replace(first, `"t"`, `"T"`, 1), true},
+		"no title":          {strings.Replace(first, `"title":"t",`, ``, 1), true},
+		"description":       {strings.Replace(first, `"d"`, `"d "`, 1), true},
+		"hidden characters": {strings.Replace(first, `"d"`, `"d\u200b"`, 1), true},
+		"unicode form":      {strings.Replace(first, `"d"`, `"d\u0323"`, 1), true},
+		"input schema":      {strings.Replace(first, `"type":"object"`, `"type":"object","required":["n"]`, 1), true},
+		"large numbers":     {strings.Replace(first, `9007199254740993`, `9007199254740992`, 1), true},
+		"annotations":       {strings.Replace(first, `true`, `false`, 1), true},
+		"output schema":     {strings.Replace(first, `"title"`, `"outputSchema":{"type":"object"},"title"`, 1), true},
+		"_meta":             {strings.Replace(first, `"title"`, `"_meta":{"x":1},"title"`, 1), true},
+		"icons": {strings.Replace(first, `"title"`, `"icons":[{"src":"https://x/i.png"}],"title"`, 1),
+			true},
+		"execution": {strings.Replace(first, `"title"`, `"execution":{"taskSupport":"optional"},"title"`, 1),
+			true},
 		"an unknown member":   {strings.Replace(first, `"title"`, `"x-new":null,"title"`, 1), true},
 		"order of an array":   {strings.Replace(first, `"title"`, `"_meta":[2,1],"title"`, 1), true},
 		"a text for a number": {strings.Replace(first, `9007199254740993`, `"9007199254740993"`, 1), true},
@@ -218,7 +227,8 @@ func TestHeldToolOfView(t *testing.T) {
 	s, _ := newPinned("", a, p)
 	defer s.close()
 	of := *s.Servers()[0]
-	of.Views = map[string]*View{"x": {Name: "renamed"}, "y": {Hidden: true}, "z": {Pin: map[string]json.RawMessage{"absent": json.RawMessage("1")}, At: "f:1:1"}}
+	of.Views = map[string]*View{"x": {Name: "renamed"},
+		"y": {Hidden: true}, "z": {Pin: map[string]json.RawMessage{"absent": json.RawMessage("1")}, At: "f:1:1"}}
 	s.SetServers([]*Server{&of})
 	refreshed(t, s)
 	if got := heldNames(s); !slices.Equal(got, []string{"x", "z"}) {
@@ -291,7 +301,8 @@ func TestListsFromDiskAreCheckedToo(t *testing.T) {
 	p.accept([]Held{{Tool: "y", Definition: []byte(`{"name":"y"}`)}})
 	again, told := newPinned(dir, old(), p)
 	defer again.close()
-	if got := again.Snapshot().Names(); !slices.Equal(got, []string{"a__y"}) || !slices.Equal(heldNames(again), []string{"x"}) {
+	if got := again.Snapshot().Names(); !slices.Equal(got, []string{"a__y"}) ||
+		!slices.Equal(heldNames(again), []string{"x"}) {
 		t.Errorf("offered %q, held back %q", got, heldNames(again))
 	}
 	if p.seen > 0 || len(*told) > 0 {
@@ -373,7 +384,8 @@ func (p *lateFile) Digests() map[string]string {
 func TestHintOfHeldToolIsSafeToRun(t *testing.T) {
 	for name, want := range map[string]string{
 		"x.y-z_1": "run `junctor diff a`, then `junctor lock --accept a/x.y-z_1`",
-		"x; id":   "run `junctor diff a`", "$(id)": "run `junctor diff a`", "`id`": "run `junctor diff a`", "a b": "run `junctor diff a`", "é": "run `junctor diff a`",
+		"x; id":   "run `junctor diff a`", "$(id)": "run `junctor diff a`",
+		"`id`": "run `junctor diff a`", "a b": "run `junctor diff a`", "é": "run `junctor diff a`",
 	} {
 		if n := (&Held{Tool: name}).note("a"); n.Hint != want || n.Tool != name {
 			t.Errorf("%+v", n)
@@ -397,7 +409,8 @@ func TestFailedListKeepsPins(t *testing.T) {
 		return ""
 	})
 	refreshed(t, s)
-	if len(p.pinned) != 1 || p.Pinned("x") != pinned || len(s.Snapshot().Tools) != 1 || noteCount(s, "its list of tools is incomplete") != 1 {
+	if len(p.pinned) != 1 || p.Pinned("x") != pinned || len(s.Snapshot().Tools) != 1 ||
+		noteCount(s, "its list of tools is incomplete") != 1 {
 		t.Errorf("pinned %v, offered %q", p.pinned, s.Snapshot().Names())
 	}
 	if why, err := s.ToolsIncomplete("a"); why == "" || err == nil {
@@ -470,7 +483,8 @@ func TestNameOfAPinnedToolIsNotReused(t *testing.T) {
 	exposed := Expose("a", "a", own)
 	same := strings.TrimPrefix(exposed, "a__")
 	for name, now := range map[string][]string{
-		"held back": {`{"name":"` + own + `","description":"sends"}`}, "gone": nil, "the same": {`{"name":"` + own + `"}`},
+		"held back": {`{"name":"` + own + `","description":"sends"}`}, "gone": nil,
+		"the same": {`{"name":"` + own + `"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, p := old(`{"name":"`+own+`"}`, `{"name":"x"}`), &fakePins{}
@@ -480,7 +494,8 @@ func TestNameOfAPinnedToolIsNotReused(t *testing.T) {
 			if got := s.Snapshot().Names(); !slices.Equal(got, []string{exposed, "a__x"}) {
 				t.Fatalf("offered %q", got)
 			}
-			a.Set("tools/list", append([]string{`{"name":"` + same + `","description":"sends"}`, `{"name":"x"}`}, now...)...)
+			a.Set("tools/list",
+				append([]string{`{"name":"` + same + `","description":"sends"}`, `{"name":"x"}`}, now...)...)
 			refreshed(t, s)
 			want := []string{"a__x"}
 			if name == "the same" {

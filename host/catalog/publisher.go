@@ -77,7 +77,8 @@ func (p *publisher) publish(s *Server, l *lists) {
 	}
 	before, next := p.current.lists[s.Name], p.current.with(s.Name, l)
 	kinds := l.changes(before)
-	if !slices.Contains(kinds, upstream.Tools) && before.heldChanged(l, s) { // another process pinned another definition
+	if !slices.Contains(kinds, upstream.Tools) && before.heldChanged(l, s) {
+		// Another process pinned another definition.
 		kinds = append(kinds, upstream.Tools)
 	}
 	if len(kinds) > 0 || before == nil || l.degraded() != before.degraded() {

@@ -18,7 +18,9 @@ func TestDrift(t *testing.T) {
 		want        string
 	}{
 		{"the same", []string{`{"name":"a"}`, `{"name":"b"}`}, []string{`{"name":"b"}`, `{"name":"a"}`}, "[] [] []"},
-		{"all of it", []string{`{"name":"a"}`, `{"name":"b"}`, `{"name":"z"}`}, []string{`{"name":"c"}`, `{"name":"b","description":"new"}`, `{"name":"a"}`, `{"name":"Y"}`}, "[Y c] [z] [b]"},
+		{"all of it", []string{`{"name":"a"}`, `{"name":"b"}`, `{"name":"z"}`},
+			[]string{`{"name":"c"}`, `{"name":"b","description":"new"}`, `{"name":"a"}`, `{"name":"Y"}`},
+			"[Y c] [z] [b]"},
 		{"nothing before", nil, []string{`{"name":"a"}`}, "[a] [] []"},
 		{"nothing now", []string{`{"name":"a"}`}, nil, "[] [a] []"},
 	} {
@@ -56,7 +58,8 @@ func TestPanic(t *testing.T) {
 	b.Set("tools/list", `{"name":"w","inputSchema":{"type":"object"}}`)
 	for range 2 {
 		failed := s.Refresh(t.Context())
-		if len(failed) != 1 || !fault.Is(failed["a"], fault.Internal) || strings.Contains(failed["a"].Error(), "nil pointer") {
+		if len(failed) != 1 || !fault.Is(failed["a"], fault.Internal) ||
+			strings.Contains(failed["a"].Error(), "nil pointer") {
 			t.Fatal(failed)
 		}
 	}

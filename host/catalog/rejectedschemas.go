@@ -73,7 +73,9 @@ func withMember(raw []byte, name string, value []byte) []byte {
 // it, and the reason why there is none, or "". s is the schema with a root that the member
 // allows, if it fits. Clients compile output schemas, and the APIs of models refuse requests
 // with an invalid input schema; correct vets and corrects one kind.
-func usable(member string, was, s []byte, fits bool, d Describe, correct func([]byte) ([]byte, []string, error)) (is []byte, left []string, why string) {
+func usable(member string, was, s []byte, fits bool, d Describe, correct func([]byte) ([]byte, []string, error)) (
+	is []byte, left []string, why string,
+) {
 	switch {
 	case !bytes.HasPrefix(was, []byte("{")):
 		return nil, nil, "the schema is not an object"
@@ -105,7 +107,9 @@ func vetProblem(err error) string {
 // notes returns notes about the rejected schemas of a tool.
 func (r Refused) notes(tool string) (all []Note) {
 	if r.Input != "" {
-		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that accepts any object: %s", tool, r.Input)})
+		all = append(all,
+			Note{Text: fmt.Sprintf("tool %.64q: its input schema is replaced by one that accepts any object: %s",
+				tool, r.Input)})
 	}
 	if r.Output != "" {
 		all = append(all, Note{Text: fmt.Sprintf("tool %.64q: its output schema is removed: %s", tool, r.Output)})

@@ -177,7 +177,8 @@ func (s *Snapshot) addResources(server *Server, l *lists) {
 			it = it.qualified("uri", Location{it.Server, it.Name}.Qualify())
 		}
 		if other != nil {
-			s.noteResource(server, "resource %s is offered as %s: server %q lists it first", it.Name, it.Exposed, other.Server)
+			s.noteResource(server, "resource %s is offered as %s: server %q lists it first",
+				it.Name, it.Exposed, other.Server)
 		} else if !strings.HasPrefix(it.Name, qualifiedPrefix) {
 			s.resources[it.Name] = it
 			if s.normal[it.normal] == nil && !strings.HasPrefix(it.normal, qualifiedPrefix) {
@@ -204,7 +205,8 @@ func (s *Snapshot) addTemplates(server *Server, l *lists) {
 			other := *t
 			// Unencoded, because clients expand variables with encoded values.
 			other.Item = *t.qualified("uriTemplate", qualifiedPrefix+server.Name+"/"+t.Name)
-			s.noteResource(server, "resource template %s is offered as %s: server %q lists it first", t.Name, other.Exposed, first.Server)
+			s.noteResource(server, "resource template %s is offered as %s: server %q lists it first",
+				t.Name, other.Exposed, first.Server)
 			t = &other
 		default:
 			s.templates[t.Name] = t

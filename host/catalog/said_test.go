@@ -87,7 +87,8 @@ func TestSaid(t *testing.T) {
 			s := newFixture(dir, a, old(`{"name":"y"}`))
 			defer s.close()
 			s.Ensure(t.Context())
-			if said := s.Said(); len(said) != 1 || said["a"].Instructions != server().Instructions || a.Connections() != connections {
+			if said := s.Said(); len(said) != 1 || said["a"].Instructions != server().Instructions ||
+				a.Connections() != connections {
 				t.Errorf("%+v with %d connections", said, a.Connections())
 			}
 		})

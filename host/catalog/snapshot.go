@@ -107,7 +107,8 @@ func build(servers []*Server, lists map[string]*lists) *Snapshot {
 		tools:    map[string]*Tool{}, own: map[itemKey]*Tool{}, prompts: map[string]*Prompt{},
 		ownPrompt: map[itemKey]*Prompt{}, resources: map[string]*Item{}, templates: map[string]*Template{},
 		normal: map[string]*Item{}, ownNormal: map[itemKey]*Item{},
-		ownResources: map[itemKey]bool{}, ownTemplates: map[itemKey]bool{}, servers: map[string]bool{}, prefixes: map[string]string{}, claims: map[itemKey]string{},
+		ownResources: map[itemKey]bool{}, ownTemplates: map[itemKey]bool{}, servers: map[string]bool{},
+		prefixes: map[string]string{}, claims: map[itemKey]string{},
 		omitted: map[itemKey]Note{},
 	}
 	for _, server := range servers {
@@ -159,7 +160,8 @@ func (s *Snapshot) noteEmpty(server *Server, l *lists) {
 			return
 		}
 	}
-	s.note(server, "the server offers nothing: it declares no tools, resources or prompts, or its lists of them are empty")
+	s.note(server,
+		"the server offers nothing: it declares no tools, resources or prompts, or its lists of them are empty")
 }
 
 // degraded adds notes about incomplete lists. Lists with the same reason share a note.
@@ -179,7 +181,8 @@ func (s *Snapshot) degraded(server *Server, l *lists) {
 	for _, why := range reasons {
 		which := names[why]
 		if last := len(which) - 1; last > 0 {
-			s.note(server, "its lists of %s and %s are incomplete: %s", strings.Join(which[:last], ", "), which[last], why)
+			s.note(server, "its lists of %s and %s are incomplete: %s",
+				strings.Join(which[:last], ", "), which[last], why)
 		} else {
 			s.note(server, "its list of %s is incomplete: %s", which[0], why)
 		}
@@ -220,7 +223,8 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 			s.noteConfig(server, remark.At, remark.Hint, "%s", remark.Text)
 		}
 		if owner, ok := s.claims[itemKey{server.Name, t.Exposed}]; ok && owner != t.Name {
-			s.note(server, "tool %q is hidden by the view at %s, which gives its name to %q", t.Name, server.Views[owner].At, owner)
+			s.note(server, "tool %q is hidden by the view at %s, which gives its name to %q",
+				t.Name, server.Views[owner].At, owner)
 			continue
 		}
 		if other, ok := s.prefixOwner(server, t.Exposed); ok {
@@ -229,7 +233,8 @@ func (s *Snapshot) addTools(server *Server, l *lists) {
 		}
 		if held := s.omitted[itemKey{"", t.Exposed}]; held.Held && held.Server != server.Name {
 			// Clients know the name as that of the tool which is held back.
-			s.note(server, "tool %q is hidden by the same name of server %q, whose tool is held back; set a prefix", t.Exposed, held.Server)
+			s.note(server, "tool %q is hidden by the same name of server %q, whose tool is held back; set a prefix",
+				t.Exposed, held.Server)
 			continue
 		}
 		if other := s.tools[t.Exposed]; other != nil {
@@ -295,7 +300,8 @@ func (s *Snapshot) addPrompts(server *Server, l *lists) {
 		}
 		s.ownPrompt[itemKey{server.Name, p.Name}] = p
 		if other, ok := s.prefixOwner(server, p.Exposed); ok {
-			s.note(server, "prompt %q is left out: its name has the prefix of server %q; set a prefix", p.Exposed, other)
+			s.note(server, "prompt %q is left out: its name has the prefix of server %q; set a prefix",
+				p.Exposed, other)
 			continue
 		}
 		if other := s.prompts[p.Exposed]; other != nil {

@@ -61,25 +61,30 @@ func TestClashes(t *testing.T) {
 		{
 			"the name of a tool that is held back goes to no other server",
 			[]*Server{{Name: "a", Pins: acceptsNothing{}}, {Name: "b"}},
-			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)}, "b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
-			"y=b/y", "a: tool \"x\" is held back: its definition was not accepted yet; run `junctor diff a`, then `junctor lock --accept a/x`\n" + `b: tool "x" is hidden by the same name of server "a", whose tool is held back; set a prefix`,
+			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)},
+				"b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
+			"y=b/y", "a: tool \"x\" is held back: its definition was not accepted yet; run `junctor diff a`, then `junctor lock --accept a/x`\n" +
+				`b: tool "x" is hidden by the same name of server "a", whose tool is held back; set a prefix`,
 		},
 		{
 			"without prefixes the first server wins",
 			[]*Server{{Name: "a"}, {Name: "b"}},
-			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)}, "b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
+			map[string]*lists{"a": {Tools: listing(`{"name":"x"}`)},
+				"b": {Tools: listing(`{"name":"x"}`, `{"name":"y"}`)}},
 			"x=a/x y=b/y", `b: tool "x" is hidden by the same name of server "a"; set a prefix`,
 		},
 		{
 			"a server without a prefix cannot take the names of one that has it",
 			[]*Server{evil, {Name: "github", Prefix: "gh"}},
 			map[string]*lists{"evil": {Tools: listing(`{"name":"gh__delete"}`, `{"name":"gx__delete"}`)}},
-			"gx__delete=evil/gx__delete", `evil: tool "gh__delete" is left out: its name has the prefix of server "github"; set a prefix`,
+			"gx__delete=evil/gx__delete",
+			`evil: tool "gh__delete" is left out: its name has the prefix of server "github"; set a prefix`,
 		},
 		{
 			"prefixes that begin alike",
 			[]*Server{{Name: "trusted", Prefix: "trusted"}, {Name: "evil", Prefix: "trusted_evil"}},
-			map[string]*lists{"trusted": {Tools: listing(`{"name":"evil__cmd"}`)}, "evil": {Tools: listing(`{"name":"cmd"}`)}},
+			map[string]*lists{"trusted": {Tools: listing(`{"name":"evil__cmd"}`)},
+				"evil": {Tools: listing(`{"name":"cmd"}`)}},
 			"trusted__evil__cmd=trusted/evil__cmd trusted_evil__cmd=evil/cmd", "",
 		},
 		{
@@ -108,14 +113,17 @@ func TestClashes(t *testing.T) {
 		},
 		{
 			"a pin of nothing leaves its tool out, for it would be open",
-			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {Pin: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1"}}}},
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{
+				"search": {Pin: map[string]json.RawMessage{"ownr": json.RawMessage("1")}, At: "f:1:1"},
+			}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
 			"", `a: tool "search" is left out: its pin: ownr is not an argument of the tool; did you mean "owner"?, at f:1:1`,
 		},
 		{
 			"a pin of the wrong type leaves its tool out, for it would be sent",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
-				Pin: map[string]json.RawMessage{"owner": json.RawMessage("1")}, At: "f:1:1", Places: map[string]string{"owner": "f:2:5"},
+				Pin: map[string]json.RawMessage{"owner": json.RawMessage("1")}, At: "f:1:1",
+				Places: map[string]string{"owner": "f:2:5"},
 			}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
 			"", `a: tool "search" is left out: its pin: owner must be a string, is a number, at f:2:5`,
@@ -123,7 +131,8 @@ func TestClashes(t *testing.T) {
 		{
 			"and so does a default of the wrong type",
 			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": {
-				Default: map[string]json.RawMessage{"n": json.RawMessage(`"x"`), "q": json.RawMessage(`"x"`)}, At: "f:1:1", Places: map[string]string{"n": "f:3:5"},
+				Default: map[string]json.RawMessage{"n": json.RawMessage(`"x"`), "q": json.RawMessage(`"x"`)},
+				At:      "f:1:1", Places: map[string]string{"n": "f:3:5"},
 			}}}},
 			map[string]*lists{"a": {Tools: listing(search)}},
 			"", `a: tool "search" is left out: its default: n must be an integer, is a string, at f:3:5`,
@@ -139,12 +148,14 @@ func TestClashes(t *testing.T) {
 		{
 			"a tool that is only a task",
 			[]*Server{{Name: "a", Prefix: "a"}},
-			map[string]*lists{"a": {Tools: listing(`{"name":"x","execution":{"taskSupport":"required"}}`, `{"name":"y","execution":{"taskSupport":"optional"}}`)}},
+			map[string]*lists{"a": {Tools: listing(`{"name":"x","execution":{"taskSupport":"required"}}`,
+				`{"name":"y","execution":{"taskSupport":"optional"}}`)}},
 			"a__x=a/x a__y=a/y", "",
 		},
 		{
 			"a view of nothing",
-			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}, "b": {At: "f:2:1"}, "d": {Hidden: true}}}},
+			[]*Server{{Name: "a", Prefix: "a",
+				Views: map[string]*View{"c": {At: "f:3:1"}, "b": {At: "f:2:1"}, "d": {Hidden: true}}}},
 			map[string]*lists{"a": {}},
 			"", "a: it has no tool \"b\", which a tool block configures, at f:2:1\na: it has no tool \"c\", which a tool block configures, at f:3:1",
 		},
@@ -152,14 +163,17 @@ func TestClashes(t *testing.T) {
 			"one reason is told once",
 			[]*Server{{Name: "a", Prefix: "a"}},
 			map[string]*lists{"a": {
-				Tools: upstream.Listing{Degraded: "the request failed: locked"}, Resources: upstream.Listing{Degraded: "the request failed: locked"},
-				Templates: upstream.Listing{Degraded: "the server sent a cursor again"}, Prompts: upstream.Listing{Degraded: "the request failed: locked"},
+				Tools:     upstream.Listing{Degraded: "the request failed: locked"},
+				Resources: upstream.Listing{Degraded: "the request failed: locked"},
+				Templates: upstream.Listing{Degraded: "the server sent a cursor again"},
+				Prompts:   upstream.Listing{Degraded: "the request failed: locked"},
 			}},
 			"", "a: its lists of tools, resources and prompts are incomplete: the request failed: locked\na: its list of templates is incomplete: the server sent a cursor again",
 		},
 		{
 			"nothing is said of tools that a list may lack",
-			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}}, Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
+			[]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"c": {At: "f:3:1"}},
+				Patterns: []Pattern{glob("deny", "x", "f:1:1")}}},
 			map[string]*lists{"a": {Tools: upstream.Listing{Degraded: "the server sent a cursor again"}}},
 			"", "a: its list of tools is incomplete: the server sent a cursor again",
 		},
@@ -188,9 +202,12 @@ func TestViews(t *testing.T) {
 		sent string // arguments sent for {"q":"a","owner":"mine"}
 	}{
 		{"none", View{}, strings.Replace(search, `"search"`, `"a__search"`, 1), `{"q":"a","owner":"mine"}`},
-		{"renamed", View{Name: "find.it"}, strings.Replace(search, `"search"`, `"a__find_it_40300ec2"`, 1), `{"q":"a","owner":"mine"}`},
+		{"renamed", View{Name: "find.it"}, strings.Replace(search, `"search"`, `"a__find_it_40300ec2"`, 1),
+			`{"q":"a","owner":"mine"}`},
 		{"described", View{Description: "new\n", HasDescription: true},
-			strings.Replace(strings.Replace(search, `"search"`, `"a__search"`, 1), `93}`, `93,"description":"new\n"}`, 1), `{"q":"a","owner":"mine"}`},
+			strings.Replace(strings.Replace(search, `"search"`, `"a__search"`, 1), `93}`,
+				`93,"description":"new\n"}`, 1),
+			`{"q":"a","owner":"mine"}`},
 		{"pinned", View{Pin: map[string]json.RawMessage{"owner": raw(`"acme"`)}},
 			`{"name":"a__search", "title":"Search","inputSchema":{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"}},` +
 				`"required":["q","n"]},"x":9007199254740993}`, `{"q":"a","owner":"acme"}`},
@@ -198,10 +215,12 @@ func TestViews(t *testing.T) {
 			strings.Replace(search, `"search"`, `"a__search"`, 1), `{"q":"a","owner":"mine","z":[1]}`},
 		{"defaults", View{Default: map[string]json.RawMessage{"n": raw(`20`), "q": raw(`"b"`)}},
 			`{"name":"a__search", "title":"Search","inputSchema":{"type":"object","properties":{"owner":{"type":"string"},"q":{"type":"string","default":"b"},` +
-				`"n":{"type":"integer","default":20}},"required":["owner"]},"x":9007199254740993}`, `{"q":"a","owner":"mine","n":20}`},
+				`"n":{"type":"integer","default":20}},"required":["owner"]},"x":9007199254740993}`,
+			`{"q":"a","owner":"mine","n":20}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := build([]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": &c.view}}}, map[string]*lists{"a": {Tools: listing(search)}})
+			s := build([]*Server{{Name: "a", Prefix: "a", Views: map[string]*View{"search": &c.view}}},
+				map[string]*lists{"a": {Tools: listing(search)}})
 			tool, ok := s.OwnTool("a", "search")
 			if !ok {
 				t.Fatal(notesOf(s))
@@ -226,10 +245,12 @@ func TestViewsThatHide(t *testing.T) {
 		"search": {Hidden: true},
 		"bare":   {Pin: map[string]json.RawMessage{"x": []byte("1")}, At: "f:1:1"},
 	}
-	s := build([]*Server{{Name: "a", Prefix: "a", Views: views}}, map[string]*lists{"a": {Tools: listing(search, `{"name":"bare"}`)}})
+	s := build([]*Server{{Name: "a", Prefix: "a", Views: views}},
+		map[string]*lists{"a": {Tools: listing(search, `{"name":"bare"}`)}})
 	_, hidden := s.OwnTool("a", "search")
 	_, bare := s.Tool("a__bare")
-	if len(s.Tools) > 0 || hidden || bare || !strings.Contains(notesOf(s), "it has no input schema, so nothing can be pinned and nothing can have a default, at f:1:1") {
+	if len(s.Tools) > 0 || hidden || bare || !strings.Contains(notesOf(s),
+		"it has no input schema, so nothing can be pinned and nothing can have a default, at f:1:1") {
 		t.Errorf("%s, %s", toolsOf(s), notesOf(s))
 	}
 }
@@ -242,18 +263,25 @@ func TestLocate(t *testing.T) {
 		many = append(many, fmt.Sprintf(`{"uriTemplate":"many%d://{x}"}`, i))
 	}
 	s := build(servers, map[string]*lists{
-		"greedy": {Templates: listing(`{"uriTemplate":"{+anything}"}`, `{"uriTemplate":"{scheme}://{+rest}"}`, `{"uriTemplate":"a{b}:c"}`, `{"uriTemplate":"x:{`,
-			`{"uriTemplate":"v:`+strings.Repeat("{a,b}", 100)+`"}`, `{"uriTemplate":"w:{`+strings.Repeat("a,", 400)+`a}"}`)},
-		"files": {Resources: listing(`{"uri":"file:///a","name":"A"}`, `{"uri":"file:///a"}`, `{"uri":"db://shared"}`), Templates: listing(append(many, `{"uriTemplate":"file:///tmp/{name}"}`)...)},
-		"db":    {Resources: listing(`{"uri":"db://shared"}`), Templates: listing(`{"uriTemplate":"db://{table}/{row}"}`, `{"uriTemplate":"file:///tmp/{name}"}`)},
+		"greedy": {Templates: listing(`{"uriTemplate":"{+anything}"}`, `{"uriTemplate":"{scheme}://{+rest}"}`,
+			`{"uriTemplate":"a{b}:c"}`, `{"uriTemplate":"x:{`,
+			`{"uriTemplate":"v:`+strings.Repeat("{a,b}", 100)+`"}`,
+			`{"uriTemplate":"w:{`+strings.Repeat("a,", 400)+`a}"}`)},
+		"files": {Resources: listing(`{"uri":"file:///a","name":"A"}`, `{"uri":"file:///a"}`, `{"uri":"db://shared"}`),
+			Templates: listing(append(many, `{"uriTemplate":"file:///tmp/{name}"}`)...)},
+		"db": {Resources: listing(`{"uri":"db://shared"}`), Templates: listing(`{"uriTemplate":"db://{table}/{row}"}`,
+			`{"uriTemplate":"file:///tmp/{name}"}`)},
 	})
 	for uri, want := range map[string]string{
-		"file:///a": "files", "db://shared": "files", "db://t/1": "db", "db://t/1/2": "", "file:///etc/passwd": "", "x:{": "", "anything": "", "v:1": "", "w:1": "",
+		"file:///a": "files", "db://shared": "files",
+		"db://t/1": "db", "db://t/1/2": "", "file:///etc/passwd": "", "x:{": "", "anything": "", "v:1": "", "w:1": "",
 		"many7://y": "files", fmt.Sprintf("many%d://y", maxMatched): "", "": "",
 		"file:///tmp/x":                         "db", // the template of files is over the limit
 		"db://t/" + strings.Repeat("1", maxURI): "",
-		"junctor://db/db%3A%2F%2Fshared":        "db", "junctor://db/db://shared": "db", "junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
-		"junctor://other/db:x": "", "junctor://db": "", "junctor://db/": "", "junctor://db/%zz": "", "junctor://db/%ff": "",
+		"junctor://db/db%3A%2F%2Fshared":        "db", "junctor://db/db://shared": "db",
+		"junctor://files/file:///a": "files", "junctor://db/file:///tmp/x": "db",
+		"junctor://other/db:x": "", "junctor://db": "", "junctor://db/": "",
+		"junctor://db/%zz": "", "junctor://db/%ff": "",
 		"JUNCTOR://db/db://shared": "",
 	} {
 		if got, ok := s.Locate(uri); got.Server != want || ok != (want != "") {
@@ -263,7 +291,8 @@ func TestLocate(t *testing.T) {
 	if tm, ok := s.Template("file:///tmp/{name}"); !ok || tm.Server != "files" {
 		t.Errorf("%+v", tm)
 	}
-	if tm, ok := s.Template("junctor://db/file:///tmp/{name}"); !ok || tm.Server != "db" || tm.Name != "file:///tmp/{name}" || !tm.Matches("file:///tmp/x") {
+	if tm, ok := s.Template("junctor://db/file:///tmp/{name}"); !ok || tm.Server != "db" ||
+		tm.Name != "file:///tmp/{name}" || !tm.Matches("file:///tmp/x") {
 		t.Errorf("%+v", tm)
 	}
 	if tm, ok := s.Template("junctor://files/file:///tmp/{name}"); !ok || tm.Server != "files" {
@@ -275,24 +304,28 @@ func TestLocate(t *testing.T) {
 	if _, ok := s.Template("no"); ok {
 		t.Error("Template found a missing template")
 	}
-	if s.Resources[0].Title != "A" || !strings.Contains(notesOf(s), `db: resource db://shared is offered as junctor://db/db%3A%2F%2Fshared: server "files" lists it first`) {
+	if s.Resources[0].Title != "A" || !strings.Contains(notesOf(s),
+		`db: resource db://shared is offered as junctor://db/db%3A%2F%2Fshared: server "files" lists it first`) {
 		t.Errorf("%s", notesOf(s))
 	}
 }
 
 // TestQualify checks that qualified URIs and resources correspond one to one.
 func TestQualify(t *testing.T) {
-	for _, own := range []string{"a:b", "file:///a b/ü?x=%20#y", "x", "%", "junctor://a/b:c", strings.Repeat("/", maxURI)} {
+	for _, own := range []string{"a:b", "file:///a b/ü?x=%20#y",
+		"x", "%", "junctor://a/b:c", strings.Repeat("/", maxURI)} {
 		at := Location{"srv_1-x", own}
 		uri := at.Qualify()
-		if strings.ContainsFunc(uri[len(qualifiedPrefix+"srv_1-x/"):], func(r rune) bool { return !strings.ContainsRune("%-._~", r) && !isAlphanumeric(r) }) {
+		if strings.ContainsFunc(uri[len(qualifiedPrefix+"srv_1-x/"):],
+			func(r rune) bool { return !strings.ContainsRune("%-._~", r) && !isAlphanumeric(r) }) {
 			t.Errorf("%q is not encoded", uri)
 		}
 		if back, ok := Unqualify(uri); !ok || back != at {
 			t.Errorf("%.40q became %.40q, then %+v", own, uri, back)
 		}
 	}
-	for _, bad := range []string{"", "a:b", "junctor:", "junctor://", "junctor:///a:b", "junctor://s/%", "junctor://s/" + strings.Repeat("x", maxURI+1), "junctor://s/" + strings.Repeat("%41", 2*maxURI)} {
+	for _, bad := range []string{"", "a:b", "junctor:", "junctor://", "junctor:///a:b", "junctor://s/%",
+		"junctor://s/" + strings.Repeat("x", maxURI+1), "junctor://s/" + strings.Repeat("%41", 2*maxURI)} {
 		if at, ok := Unqualify(bad); ok {
 			t.Errorf("%.40q stands for %+v", bad, at)
 		}
@@ -315,12 +348,14 @@ func isAlphanumeric(r rune) bool {
 
 func TestPrompts(t *testing.T) {
 	s := build([]*Server{{Name: "b"}, {Name: "a", Prefix: "a"}}, map[string]*lists{
-		"a": {Prompts: listing(`{"name":"p","arguments":[{"name":"x","required":true}],"y": 1}`, `{"name":"p"}`, `{"name":""}`, `{"name":"odd","arguments":{}}`)},
+		"a": {Prompts: listing(`{"name":"p","arguments":[{"name":"x","required":true}],"y": 1}`,
+			`{"name":"p"}`, `{"name":""}`, `{"name":"odd","arguments":{}}`)},
 		"b": {Prompts: listing(`{"name":"a__p"}`, `{"name":"q"}`)},
 	})
 	p, ok := s.Prompt("a__p")
 	own, _ := s.OwnPrompt("a", "p")
-	if !ok || p != own || string(p.Raw) != `{"name":"a__p","arguments":[{"name":"x","required":true}],"y": 1}` || len(p.Arguments) != 1 || !p.Arguments[0].Required {
+	if !ok || p != own || string(p.Raw) != `{"name":"a__p","arguments":[{"name":"x","required":true}],"y": 1}` ||
+		len(p.Arguments) != 1 || !p.Arguments[0].Required {
 		t.Errorf("%+v", p)
 	}
 	if len(s.Prompts) != 3 || len(s.Notes) != 3 {

@@ -94,7 +94,8 @@ func read(dir cache.Dir, name string) *lists {
 	if mcp.Scan(text) != nil || json.Unmarshal(text, &st) != nil || st.Version != storeVersion {
 		return nil
 	}
-	l := &lists{fetched: st.Fetched, modern: st.Modern, said: Said{Instructions: st.Instructions, Extensions: st.Extensions, Modern: st.Modern}}
+	l := &lists{fetched: st.Fetched, modern: st.Modern,
+		said: Said{Instructions: st.Instructions, Extensions: st.Extensions, Modern: st.Modern}}
 	for i, k := range kinds {
 		var from storedList
 		if json.Unmarshal(mcp.Member(text, k.name), &from) != nil {
@@ -102,7 +103,8 @@ func read(dir cache.Dir, name string) *lists {
 		}
 		list := k.of(l)
 		l.missing[i] = from.Missing
-		list.TTL, list.Degraded, list.Unfinished = time.Duration(from.TTL)*time.Millisecond, from.Degraded, from.Unfinished
+		list.TTL, list.Degraded, list.Unfinished = time.Duration(from.TTL)*time.Millisecond, from.Degraded,
+			from.Unfinished
 		for _, item := range from.Items {
 			list.Items = append(list.Items, item)
 		}
@@ -137,7 +139,8 @@ func (d *disk) save(s *Server, l *lists) {
 // encode returns the lists of a server as a file. It does not use a JSON encoder, which
 // would remove white space from the items and make them look changed later.
 func encode(l *lists) []byte {
-	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion, l.fetched.Format(time.RFC3339Nano), l.modern)
+	b := fmt.Appendf(nil, `{"version":%d,"fetched":%q,"modern":%t`, storeVersion,
+		l.fetched.Format(time.RFC3339Nano), l.modern)
 	if l.said.Instructions != "" {
 		b = fmt.Appendf(b, `,"instructions":%s`, mcp.AppendText(nil, l.said.Instructions))
 	}
@@ -146,7 +149,8 @@ func encode(l *lists) []byte {
 	}
 	for i, k := range kinds {
 		list := k.of(l)
-		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,`, k.name, list.TTL.Milliseconds(), mcp.AppendText(nil, list.Degraded))
+		b = fmt.Appendf(b, `,%q:{"ttlMs":%d,"degraded":%s,`, k.name, list.TTL.Milliseconds(),
+			mcp.AppendText(nil, list.Degraded))
 		if u := list.Unfinished; u != nil {
 			b = fmt.Appendf(b, `"unfinished":{"known":%d,"total":%d,"ended":%t},`, u.Known, u.Total, u.Ended)
 		}

@@ -23,7 +23,8 @@ import (
 func TestStored(t *testing.T) {
 	deep := strings.Repeat(`[`, mcp.MaxDepth-4) + strings.Repeat(`]`, mcp.MaxDepth-4)
 	l := &lists{fetched: time.Now().Round(0)}
-	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ufffd\u0041<>&", "x" : { } }`, `{"name":"deep","x":`+deep+`}`, `7`)
+	l.Tools = listing(`{"name":"a",  "n":9007199254740993,"e":"\ufffd\u0041<>&", "x" : { } }`,
+		`{"name":"deep","x":`+deep+`}`, `7`)
 	l.Tools.TTL, l.Prompts.Degraded = 5*time.Second, "cursor \"loop\"\n\u2028"
 	l.Tools.Unfinished = &upstream.Unfinished{Known: 2, Total: 5, Ended: true}
 	l.Resources = listing(`{"uri":"a:b"}`)
@@ -44,7 +45,8 @@ func TestStored(t *testing.T) {
 			}
 		}
 	}
-	if u := got.Tools.Unfinished; u == nil || *u != *l.Tools.Unfinished || got.Prompts.Unfinished != nil || !got.stale() {
+	if u := got.Tools.Unfinished; u == nil ||
+		*u != *l.Tools.Unfinished || got.Prompts.Unfinished != nil || !got.stale() {
 		t.Errorf("Unfinished is restored as %+v", u)
 	}
 	if !got.fetched.Equal(l.fetched) || got.fresh || len(got.changes(l)) > 0 {
@@ -64,9 +66,12 @@ func TestInvalidFile(t *testing.T) {
 	}
 	change := func(old, new string) string { return strings.Replace(string(good), old, new, 1) }
 	for name, text := range map[string]string{
-		"empty": "", "garbage": "\x00\xff", "another version": change(`"version":4`, `"version":3`), "no version": change(`"version":4,`, ``),
-		"a name twice": change(`{"name":"a"}`, `{"name":"a","name":"b"}`), "two values": string(good) + "{}", "a list missing": change(`"prompts"`, `"promts"`),
-		"items no list": change(`[{"name":"a"}]`, `{"name":"a"}`), "time no time": change(`"fetched":"2`, `"fetched":"x2`), "null": "null",
+		"empty": "", "garbage": "\x00\xff",
+		"another version": change(`"version":4`, `"version":3`), "no version": change(`"version":4,`, ``),
+		"a name twice": change(`{"name":"a"}`, `{"name":"a","name":"b"}`), "two values": string(good) + "{}",
+		"a list missing": change(`"prompts"`, `"promts"`),
+		"items no list":  change(`[{"name":"a"}]`, `{"name":"a"}`),
+		"time no time":   change(`"fetched":"2`, `"fetched":"x2`), "null": "null",
 		"depth": change(`{"name":"a"}`, strings.Repeat("[", 100)+strings.Repeat("]", 100)),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -92,7 +97,8 @@ func TestInvalidFile(t *testing.T) {
 	if err := os.Remove(last); err != nil {
 		t.Fatal(err)
 	}
-	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil || load(cache.Dir(path+"/none"), "key", offer{}) != nil {
+	if load(dir, "key", offer{}) != nil || load("", "key", offer{}) != nil ||
+		load(cache.Dir(path+"/none"), "key", offer{}) != nil {
 		t.Error("load returned lists")
 	}
 	(&disk{dir: ""}).save(&Server{Key: "key"}, &lists{})
@@ -119,7 +125,8 @@ func TestFromDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__new=a/new b__y=b/y" || !s.Fresh("a") || fmt.Sprint(s.news()) != "[tools]" {
+		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__new=a/new b__y=b/y" || !s.Fresh("a") ||
+			fmt.Sprint(s.news()) != "[tools]" {
 			t.Errorf("%s", got)
 		}
 		if _, known := s.Known("b"); !known || s.servers["b"].Connections() != 0 {
@@ -147,7 +154,8 @@ func TestOutdatedOnDisk(t *testing.T) {
 		}
 		synctest.Wait()
 		failed := s.Ensure(t.Context())
-		if got := toolsOf(s.Snapshot()); got != "a__z=a/z b__y=b/y" || len(failed) != 1 || failed["b"] == nil || changed.Count("tools/list") != 1 {
+		if got := toolsOf(s.Snapshot()); got != "a__z=a/z b__y=b/y" || len(failed) != 1 || failed["b"] == nil ||
+			changed.Count("tools/list") != 1 {
 			t.Errorf("%s, %v", got, failed)
 		}
 	})
@@ -180,7 +188,8 @@ func TestListsWithASecretAreNotOnDisk(t *testing.T) {
 	defer c.Stop()
 	c.LeaveOut(func(text string) bool { return strings.Contains(text, "a-secret") })
 	for _, description := range []string{"Reads.", "Reads with a-secret.", "Reads."} {
-		c.disk.save(s, &lists{fetched: time.Now(), Tools: listing(fmt.Sprintf(`{"name":"read","description":%q}`, description))})
+		c.disk.save(s,
+			&lists{fetched: time.Now(), Tools: listing(fmt.Sprintf(`{"name":"read","description":%q}`, description))})
 		if got, want := load(dir, "key", offer{}) != nil, !strings.Contains(description, "secret"); got != want {
 			t.Errorf("%s: on disk %v, want %v", description, got, want)
 		}

@@ -118,7 +118,8 @@ func newMatcher(template string) *matcher {
 		if i := strings.IndexByte("#./;?&", inside[0]); i >= 0 {
 			p.operator = inside[:1]
 		}
-		p.path = p.operator == "" && inside[0] != '+' && strings.HasSuffix(inside, "*") && !strings.Contains(inside, ",")
+		p.path = p.operator == "" && inside[0] != '+' && strings.HasSuffix(inside, "*") &&
+			!strings.Contains(inside, ",")
 		m.parts = append(m.parts, p)
 		template = after
 	}

@@ -12,11 +12,16 @@ func TestLocateSpellings(t *testing.T) {
 	servers := []*Server{{Name: "docs"}, {Name: "other"}}
 	s := build(servers, map[string]*lists{
 		"docs": {
-			Resources: listing(`{"uri":"file:///docs/café/a.txt"}`, `{"uri":"note://日本語/メモ"}`, `{"uri":"KBInfo://summary"}`, `{"uri":"file:///my docs/b c.txt"}`,
-				`{"uri":"x://h/é"}`, `{"uri":"x://h/%c3%a9"}`, `{"uri":"x://h/%C3%A9"}`, `{"uri":"x://h/ü"}`, `{"uri":"listed://é/1"}`, `{"uri":"x://h/%7e"}`),
-			Templates: listing(`{"uriTemplate":"file:///docs/café/{name}"}`, `{"uriTemplate":"file:///my docs/{name}"}`, `{"uriTemplate":"KBInfo://{path}"}`,
-				`{"uriTemplate":"db://Tenant é/{+row}"}`, `{"uriTemplate":"q://{Host}{?a,b}"}`, `{"uriTemplate":"http://{host}"}`, `{"uriTemplate":"seg://{x}.É/{y}"}`,
-				`{"uriTemplate":"judgment://{slug*}"}`, `{"uriTemplate":"file:///wiki/{path*}/raw"}`, `{"uriTemplate":"opt://{a,b*}"}`, `{"uriTemplate":"dir://d{/p*}"}`),
+			Resources: listing(`{"uri":"file:///docs/café/a.txt"}`, `{"uri":"note://日本語/メモ"}`,
+				`{"uri":"KBInfo://summary"}`, `{"uri":"file:///my docs/b c.txt"}`,
+				`{"uri":"x://h/é"}`, `{"uri":"x://h/%c3%a9"}`, `{"uri":"x://h/%C3%A9"}`, `{"uri":"x://h/ü"}`,
+				`{"uri":"listed://é/1"}`, `{"uri":"x://h/%7e"}`),
+			Templates: listing(`{"uriTemplate":"file:///docs/café/{name}"}`, `{"uriTemplate":"file:///my docs/{name}"}`,
+				`{"uriTemplate":"KBInfo://{path}"}`,
+				`{"uriTemplate":"db://Tenant é/{+row}"}`, `{"uriTemplate":"q://{Host}{?a,b}"}`,
+				`{"uriTemplate":"http://{host}"}`, `{"uriTemplate":"seg://{x}.É/{y}"}`,
+				`{"uriTemplate":"judgment://{slug*}"}`, `{"uriTemplate":"file:///wiki/{path*}/raw"}`,
+				`{"uriTemplate":"opt://{a,b*}"}`, `{"uriTemplate":"dir://d{/p*}"}`),
 		},
 		"other": {
 			Resources: listing(`{"uri":"x://h/%C3%BC"}`, `{"uri":"file:///docs/caf%C3%A9/b.txt"}`),
@@ -31,11 +36,14 @@ func TestLocateSpellings(t *testing.T) {
 		{"kbinfo://summary", "docs", "KBInfo://summary"},
 		{"kbinfo://summary/", "docs", "KBInfo://summary"},
 		{"file:///my%20docs/b%20c.txt", "docs", "file:///my docs/b c.txt"},
-		{"file:///my docs/x y", "docs", "file:///my docs/x%20y"}, {"file:///my%20docs/x", "other", "file:///my%20docs/x"}, // exactly
+		// The template of the other server fits exactly.
+		{"file:///my docs/x y", "docs", "file:///my docs/x%20y"},
+		{"file:///my%20docs/x", "other", "file:///my%20docs/x"},
 		{"x://H/%7E", "docs", "x://h/%7e"},
 
 		// The exact spelling of any server comes first, then the first in the list.
-		{"x://h/é", "docs", "x://h/é"}, {"x://h/%c3%a9", "docs", "x://h/%c3%a9"}, {"x://h/%C3%A9", "docs", "x://h/%C3%A9"}, {"x://H/é", "docs", "x://h/é"},
+		{"x://h/é", "docs", "x://h/é"}, {"x://h/%c3%a9", "docs", "x://h/%c3%a9"},
+		{"x://h/%C3%A9", "docs", "x://h/%C3%A9"}, {"x://H/é", "docs", "x://h/é"},
 		{"x://h/ü", "docs", "x://h/ü"}, {"x://h/%C3%BC", "other", "x://h/%C3%BC"}, {"x://h/%c3%bc", "docs", "x://h/ü"},
 		{"junctor://other/x://h/ü", "other", "x://h/%C3%BC"}, {"junctor://docs/x://h/%C3%BC", "docs", "x://h/ü"},
 		{"junctor://docs/kbinfo%3A%2F%2Fsummary", "docs", "KBInfo://summary"},
@@ -61,19 +69,26 @@ func TestLocateSpellings(t *testing.T) {
 		{"file:///wiki/a/b/raw", "docs", "file:///wiki/a/b/raw"}, {"dir://d/a/b", "docs", "dir://d/a/b"},
 
 		{"judgment://a//b", "", ""}, {"judgment:///a", "", ""}, {"judgment://a/", "", ""}, {"judgment://a/b/?", "", ""},
-		{"judgment://a/../b", "", ""}, {"judgment://a/%2e%2E/b", "", ""}, {"judgment://a/./b", "", ""}, {"judgment://..//b", "", ""}, {"judgment://a/.%2e", "", ""},
-		{"judgment://a/b?c", "", ""}, {"judgment://a/b#c", "", ""}, {"judgment:a/b", "", ""}, {"judgments://a/b", "", ""},
-		{"file:///wiki/../raw", "docs", "file:///wiki/../raw"}, {"file:///wiki/a/../raw", "", ""}, {"file:///wiki/a/b/raw/x", "", ""}, {"file:///wiki/a/b", "", ""},
+		{"judgment://a/../b", "", ""}, {"judgment://a/%2e%2E/b", "", ""}, {"judgment://a/./b", "", ""},
+		{"judgment://..//b", "", ""}, {"judgment://a/.%2e", "", ""},
+		{"judgment://a/b?c", "", ""}, {"judgment://a/b#c", "", ""}, {"judgment:a/b", "", ""},
+		{"judgments://a/b", "", ""},
+		{"file:///wiki/../raw", "docs", "file:///wiki/../raw"}, {"file:///wiki/a/../raw", "", ""},
+		{"file:///wiki/a/b/raw/x", "", ""}, {"file:///wiki/a/b", "", ""},
 		{"opt://a/b", "", ""},
 
-		{"file:///docs/cafe/a.txt", "", ""}, {"file:///docs/caf%C3%A8/a.txt", "", ""}, {"file:///docs/CAF%C3%89/a.txt", "", ""},
-		{"file:///docs/caf%25C3%25A9/a.txt", "", ""}, {"file:///docs/caf%E9/a.txt", "", ""}, {"file:///docs/cafe%CC%81/a.txt", "", ""},
-		{"file:///docs%2Fcaf%C3%A9/a.txt", "", ""}, {"file:///docs/caf%C3%A9/../a.txt", "", ""}, {"file:///docs/caf%C3%A9/a/b", "", ""},
-		{"file:///docs/x/../caf%C3%A9/a.txt", "", ""}, {"file://docs/caf%C3%A9/a.txt", "", ""}, {"file:////docs/caf%C3%A9/a.txt", "", ""},
-		{"file:///my+docs/b+c.txt", "", ""}, {"file:///my%2520docs/b", "", ""}, {"kbinfo://summary/x", "", ""}, {"kb-info://summary", "", ""},
-		{"note://%E6%97%A5%E6%9C%AC%E8%AA%9E", "", ""}, {"x://h:80/%7E", "", ""}, {"x://u@h/%7E", "", ""}, {"x://h/%7E?", "", ""}, {"x://h/%7E#", "", ""},
-		{"db://tenant%20/1", "", ""}, {"seg://A.%c3%a9/B", "", ""}, {"junctor://other/kbinfo://summary", "", ""}, {"junctor://Docs/KBInfo://summary", "", ""},
-		{"kbinfo://" + strings.Repeat("a", maxURI), "", ""}, {"kbinfo://summary" + strings.Repeat("%", maxURI), "", ""}, {"%", "", ""}, {":", "", ""},
+		{"file:///docs/cafe/a.txt", "", ""}, {"file:///docs/caf%C3%A8/a.txt", "", ""},
+		{"file:///docs/CAF%C3%89/a.txt", "", ""}, {"file:///docs/caf%25C3%25A9/a.txt", "", ""},
+		{"file:///docs/caf%E9/a.txt", "", ""}, {"file:///docs/cafe%CC%81/a.txt", "", ""},
+		{"file:///docs%2Fcaf%C3%A9/a.txt", "", ""}, {"file:///docs/caf%C3%A9/../a.txt", "", ""},
+		{"file:///docs/caf%C3%A9/a/b", "", ""}, {"file:///docs/x/../caf%C3%A9/a.txt", "", ""},
+		{"file://docs/caf%C3%A9/a.txt", "", ""}, {"file:////docs/caf%C3%A9/a.txt", "", ""},
+		{"file:///my+docs/b+c.txt", "", ""}, {"file:///my%2520docs/b", "", ""}, {"kbinfo://summary/x", "", ""},
+		{"kb-info://summary", "", ""}, {"note://%E6%97%A5%E6%9C%AC%E8%AA%9E", "", ""}, {"x://h:80/%7E", "", ""},
+		{"x://u@h/%7E", "", ""}, {"x://h/%7E?", "", ""}, {"x://h/%7E#", "", ""}, {"db://tenant%20/1", "", ""},
+		{"seg://A.%c3%a9/B", "", ""}, {"junctor://other/kbinfo://summary", "", ""},
+		{"junctor://Docs/KBInfo://summary", "", ""}, {"kbinfo://" + strings.Repeat("a", maxURI), "", ""},
+		{"kbinfo://summary" + strings.Repeat("%", maxURI), "", ""}, {"%", "", ""}, {":", "", ""},
 	} {
 		at, ok := s.Locate(c.asked)
 		if !ok {
@@ -84,9 +99,12 @@ func TestLocateSpellings(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"file:///docs/café/{name}": "docs", "file:///docs/caf%C3%A9/{name}": "docs", "file:///docs/caf%c3%a9/%7Bname%7D": "docs", "kbinfo://{path}": "docs",
-		"file:///my%20docs/{name}": "other", "FILE:///my docs/{name}": "docs", "junctor://other/file:///my docs/{name}": "other",
-		"file:///docs/cafe/{name}": "", "file:///docs/café/{other}": "", "junctor://other/kbinfo://{path}": "", "kbinfo://{path}/x": "", "": "",
+		"file:///docs/café/{name}": "docs", "file:///docs/caf%C3%A9/{name}": "docs",
+		"file:///docs/caf%c3%a9/%7Bname%7D": "docs", "kbinfo://{path}": "docs",
+		"file:///my%20docs/{name}": "other", "FILE:///my docs/{name}": "docs",
+		"junctor://other/file:///my docs/{name}": "other",
+		"file:///docs/cafe/{name}":               "", "file:///docs/café/{other}": "",
+		"junctor://other/kbinfo://{path}": "", "kbinfo://{path}/x": "", "": "",
 	} {
 		got := ""
 		if tm, ok := s.Template(text); ok {
@@ -101,11 +119,14 @@ func TestLocateSpellings(t *testing.T) {
 // FuzzRespell checks that what a template makes of a URI is one of its expansions with the
 // same meaning.
 func FuzzRespell(f *testing.F) {
-	for _, seed := range [][2]string{{"file:///docs/café/{name}", "file:///docs/caf%C3%A9/x"}, {"KB://{p}", "kb://A/"}, {"q://{H}x{?a*}", "Q://aX/?a=1"}, {"j://{s*}/é{#f}", "j://a/b/%C3%A9#x"}, {"x:/{+y}", "x:///a"}, {"x:{+y}", "x://" + strings.Repeat("\xc5", maxURI/2) + "/a"}} {
+	for _, seed := range [][2]string{{"file:///docs/café/{name}", "file:///docs/caf%C3%A9/x"}, {"KB://{p}", "kb://A/"},
+		{"q://{H}x{?a*}", "Q://aX/?a=1"}, {"j://{s*}/é{#f}", "j://a/b/%C3%A9#x"}, {"x:/{+y}", "x:///a"},
+		{"x:{+y}", "x://" + strings.Repeat("\xc5", maxURI/2) + "/a"}} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, template, uri string) {
-		tm, _ := newTemplate(&Server{Name: "s"}, mcp.SetMember([]byte("{}"), "uriTemplate", mcp.AppendText(nil, template)))
+		tm, _ := newTemplate(&Server{Name: "s"},
+			mcp.SetMember([]byte("{}"), "uriTemplate", mcp.AppendText(nil, template)))
 		if tm == nil || tm.match == nil || len(template) > 1000 {
 			return
 		}
@@ -118,8 +139,10 @@ func FuzzRespell(f *testing.F) {
 
 // TestInvalidTemplatesMatchNothing matches with templates that have no meaning.
 func TestInvalidTemplatesMatchNothing(t *testing.T) {
-	for _, template := range []string{"x:{", "x:}", "x:{}", "x:a}{b}", "x:{a}}", "x:{{a}}", "x:{a b}", "x:{=a}", "x:{a**}", "x:{*}", "x:{a", "{a}x:{b}", "x{a}:b", "x:{a}{", "x:{a:b}"} {
-		tm, _ := newTemplate(&Server{Name: "s"}, mcp.SetMember([]byte("{}"), "uriTemplate", mcp.AppendText(nil, template)))
+	for _, template := range []string{"x:{", "x:}", "x:{}", "x:a}{b}", "x:{a}}", "x:{{a}}", "x:{a b}", "x:{=a}",
+		"x:{a**}", "x:{*}", "x:{a", "{a}x:{b}", "x{a}:b", "x:{a}{", "x:{a:b}"} {
+		tm, _ := newTemplate(&Server{Name: "s"},
+			mcp.SetMember([]byte("{}"), "uriTemplate", mcp.AppendText(nil, template)))
 		for _, uri := range []string{"x:", "x:a", "x:{a}", "x:{", "x:}", template, "x:a}b"} {
 			if _, ok := tm.respell(newSpellings(uri)); ok || tm.Matches(uri) {
 				t.Errorf("%q matches %q", template, uri)

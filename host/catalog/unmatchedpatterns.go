@@ -25,7 +25,8 @@ func (s *Snapshot) unmatched(server *Server, l *lists) {
 	names := l.parse(server).names
 	for _, name := range sortedNames(server.Views) {
 		if v := server.Views[name]; !slices.Contains(names, name) && !v.Hidden {
-			s.noteConfig(server, v.At, didYouMean(suggest.Nearest(name, names)), "it has no tool %.64q, which a tool block configures", name)
+			s.noteConfig(server, v.At, didYouMean(suggest.Nearest(name, names)),
+				"it has no tool %.64q, which a tool block configures", name)
 		}
 	}
 	for _, p := range server.Patterns {

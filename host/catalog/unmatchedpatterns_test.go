@@ -29,15 +29,20 @@ func TestUnmatchedPatterns(t *testing.T) {
 		{glob("allow", "search_*", "f:1:1"), ""},
 		{glob("allow", "*", "f:1:1"), ""},
 		{glob("deny", "dei", "f:7:11"), `"dei" in deny matches none of its 4 tools, at f:7:11; did you mean "del"?`},
-		{glob("allow", "serach_*", "f:1:1"), `"serach_*" in allow matches none of its 4 tools, at f:1:1; did you mean "search_*"?`},
-		{glob("read", "gh__del", "f:1:1"), `"gh__del" in read matches none of its 4 tools, at f:1:1; patterns match the server's own names: use "del"`},
+		{glob("allow", "serach_*", "f:1:1"),
+			`"serach_*" in allow matches none of its 4 tools, at f:1:1; did you mean "search_*"?`},
+		{glob("read", "gh__del", "f:1:1"),
+			`"gh__del" in read matches none of its 4 tools, at f:1:1; patterns match the server's own names: use "del"`},
 		{glob("write", "new_issue", "f:1:1"), `"new_issue" in write matches none of its 4 tools, at f:1:1; patterns match the server's own names: use "create_issue"`},
-		{glob("deny", "delete_everything", "f:1:1"), `"delete_everything" in deny matches none of its 4 tools, at f:1:1`},
+		{glob("deny", "delete_everything", "f:1:1"),
+			`"delete_everything" in deny matches none of its 4 tools, at f:1:1`},
 		{glob("deny", "x", "f:1:1"), `"x" in deny matches none of its 4 tools, at f:1:1`},
 		{glob("deny", "*dei*", "f:1:1"), `"*dei*" in deny matches none of its 4 tools, at f:1:1`},
-		{glob("deny", strings.Repeat("x", 1000), "f:1:1"), `"` + strings.Repeat("x", 64) + `" in deny matches none of its 4 tools, at f:1:1`},
+		{glob("deny", strings.Repeat("x", 1000), "f:1:1"),
+			`"` + strings.Repeat("x", 64) + `" in deny matches none of its 4 tools, at f:1:1`},
 	} {
-		server := &Server{Name: "gh", Prefix: "gh", Patterns: []Pattern{c.pattern}, Views: map[string]*View{"create_issue": {Name: "new_issue"}}}
+		server := &Server{Name: "gh", Prefix: "gh", Patterns: []Pattern{c.pattern},
+			Views: map[string]*View{"create_issue": {Name: "new_issue"}}}
 		want := c.note
 		if want != "" {
 			want = "gh: the pattern " + want
@@ -47,10 +52,13 @@ func TestUnmatchedPatterns(t *testing.T) {
 		}
 	}
 	none := &Server{Name: "gh", Patterns: []Pattern{glob("allow", "x", "f:1:1")}}
-	if got := notesOf(build([]*Server{none}, map[string]*lists{"gh": {}})); got != `gh: the pattern "x" in allow matches nothing: it has no tools, at f:1:1` {
+	if got := notesOf(build([]*Server{none},
+		map[string]*lists{"gh": {}})); got !=
+		`gh: the pattern "x" in allow matches nothing: it has no tools, at f:1:1` {
 		t.Errorf("of a server without tools: %s", got)
 	}
-	if got := notesOf(build([]*Server{none}, map[string]*lists{"gh": {Tools: listing(`{"name":"del"}`)}})); got != `gh: the pattern "x" in allow does not match its only tool, at f:1:1` {
+	if got := notesOf(build([]*Server{none}, map[string]*lists{"gh": {Tools: listing(`{"name":"del"}`)}})); got !=
+		`gh: the pattern "x" in allow does not match its only tool, at f:1:1` {
 		t.Errorf("of a server with one tool: %s", got)
 	}
 	if got := notesOf(build([]*Server{none}, nil)); got != "" {
@@ -67,7 +75,8 @@ func TestUnmatchedPatternsAreLoggedOnce(t *testing.T) {
 	for _, tools := range []string{`{"name":"del"}`, `{"name":"del","title":"x"}`, `{"name":"del"}`} {
 		c.publisher.publish(server, &lists{Tools: listing(tools)})
 	}
-	if got := strings.Count(log.String(), "does not match a server"); got != 1 || !strings.Contains(log.String(), "at=f:7:11") || !strings.Contains(log.String(), `did you mean`) {
+	if got := strings.Count(log.String(), "does not match a server"); got != 1 ||
+		!strings.Contains(log.String(), "at=f:7:11") || !strings.Contains(log.String(), `did you mean`) {
 		t.Errorf("%d lines: %s", got, log.String())
 	}
 }
@@ -76,8 +85,10 @@ func TestUnmatchedPatternsAreLoggedOnce(t *testing.T) {
 // null.
 func TestNullUnsetsDefaults(t *testing.T) {
 	const tool = `{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"},"any":{},"maybe":{"type":["string","null"]},"must":{"type":"string"}},"required":["must"]}}`
-	defaults := map[string]json.RawMessage{"n": []byte("20"), "any": []byte("1"), "maybe": []byte(`"x"`), "must": []byte(`"y"`)}
-	s := build([]*Server{{Name: "a", Views: map[string]*View{"t": {Default: defaults, Pin: nil}}}}, map[string]*lists{"a": {Tools: listing(tool)}})
+	defaults := map[string]json.RawMessage{"n": []byte("20"), "any": []byte("1"), "maybe": []byte(`"x"`),
+		"must": []byte(`"y"`)}
+	s := build([]*Server{{Name: "a", Views: map[string]*View{"t": {Default: defaults, Pin: nil}}}},
+		map[string]*lists{"a": {Tools: listing(tool)}})
 	got, ok := s.Tool("t")
 	if !ok {
 		t.Fatal(notesOf(s))

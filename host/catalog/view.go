@@ -60,7 +60,8 @@ func (t *Tool) apply(v *View) (why, at string) {
 		return "its default: " + wrong[0].String(), v.place(wrong[0].Path)
 	}
 	for _, p := range unknown {
-		t.remarks = append(t.remarks, Note{Text: fmt.Sprintf("tool %.64q has a default without effect: %s", t.Name, p), At: v.place(p.Path)})
+		t.remarks = append(t.remarks,
+			Note{Text: fmt.Sprintf("tool %.64q has a default without effect: %s", t.Name, p), At: v.place(p.Path)})
 	}
 	t.unset = nullRules(input, v.Default)
 	input, err := schema.Hide(input, sortedNames(v.Pin))
