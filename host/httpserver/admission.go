@@ -28,7 +28,8 @@ func newAdmission(g *gateway.Gateway, log hclog.Logger) *admission {
 // admit reports whether a request is allowed, and returns its principal. It
 // checks the origin, the rate of its address and its credentials. It answers a
 // request that is not allowed, and an OPTIONS request.
-func (a *admission) admit(w http.ResponseWriter, r *http.Request, settings *active, methods string) (authn.Principal, bool) {
+func (a *admission) admit(w http.ResponseWriter, r *http.Request, settings *active,
+	methods string) (authn.Principal, bool) {
 	if why := checkOrigin(r, settings); why != nil {
 		a.log.Log(hclog.Warn, "http", "refused a request",
 			"why", why.reason,

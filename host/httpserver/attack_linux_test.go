@@ -45,7 +45,8 @@ func callToolFor(v *testClient, tool string, d time.Duration) (p99 time.Duration
 
 // callUnderAttack calls a tool during an attack and compares the latency with
 // that without one.
-func callUnderAttack(t *testing.T, s *httpProcess, v *testClient, what string, bar time.Duration, mostMiB int, d time.Duration, attack func(context.Context)) {
+func callUnderAttack(t *testing.T, s *httpProcess, v *testClient, what string, bar time.Duration, mostMiB int,
+	d time.Duration, attack func(context.Context)) {
 	t.Helper()
 	quiet := callFor(v, min(d, 2*time.Second))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -74,18 +75,19 @@ func TestSlowSocketsDoNotDelayOthers(t *testing.T) {
 	}
 	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok"), "127.0.0.1:0")
 	var sent, closed atomic.Int64
-	callUnderAttack(t, s, s.newClient(t), fmt.Sprintf("%d slow sockets", sockets), 50*time.Millisecond, 250, d, func(ctx context.Context) {
-		var work sync.WaitGroup
-		defer work.Wait()
-		for i := range sockets {
-			work.Go(func() {
-				for ctx.Err() == nil {
-					sendSlowly(ctx, s, i%8 > 0, pause, &sent)
-					closed.Add(1)
-				}
-			})
-		}
-	})
+	callUnderAttack(t, s, s.newClient(t), fmt.Sprintf("%d slow sockets", sockets), 50*time.Millisecond, 250, d,
+		func(ctx context.Context) {
+			var work sync.WaitGroup
+			defer work.Wait()
+			for i := range sockets {
+				work.Go(func() {
+					for ctx.Err() == nil {
+						sendSlowly(ctx, s, i%8 > 0, pause, &sent)
+						closed.Add(1)
+					}
+				})
+			}
+		})
 	t.Logf("%d bytes were sent one by one, on %d connections", sent.Load(), closed.Load())
 	if sent.Load() < int64(sockets) {
 		t.Errorf("%d bytes from %d sockets", sent.Load(), sockets)
@@ -130,24 +132,26 @@ func TestRapidResetDoesNotStarveOthers(t *testing.T) {
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
 	ours.sign("server", 2)
-	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    tls {\n      cert = %q\n      key  = %q\n    }",
-		filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"))), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(),
+		serverBlocks(t, "", "ok")+gatewayBlock(fmt.Sprintf("    tls {\n      cert = %q\n      key  = %q\n    }",
+			filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"))), "127.0.0.1:0")
 	var resets, connections atomic.Int64
 	v := newTestClient(t, "https://"+s.address+"/mcp", ours.client("", nil))
-	callUnderAttack(t, s, v, fmt.Sprintf("rapid reset by %d clients", clients), 500*time.Millisecond, 200, d, func(ctx context.Context) {
-		secure := ours.client("", nil).TLSClientConfig
-		secure.NextProtos = []string{"h2"}
-		var work sync.WaitGroup
-		defer work.Wait()
-		for range clients {
-			work.Go(func() {
-				for ctx.Err() == nil {
-					resets.Add(resetStreams(ctx, s.address, secure))
-					connections.Add(1)
-				}
-			})
-		}
-	})
+	callUnderAttack(t, s, v, fmt.Sprintf("rapid reset by %d clients", clients), 500*time.Millisecond, 200, d,
+		func(ctx context.Context) {
+			secure := ours.client("", nil).TLSClientConfig
+			secure.NextProtos = []string{"h2"}
+			var work sync.WaitGroup
+			defer work.Wait()
+			for range clients {
+				work.Go(func() {
+					for ctx.Err() == nil {
+						resets.Add(resetStreams(ctx, s.address, secure))
+						connections.Add(1)
+					}
+				})
+			}
+		})
 	t.Logf("%d requests were reset, on %d connections", resets.Load(), connections.Load())
 	if resets.Load() < 1000 {
 		t.Errorf("%d requests were reset", resets.Load())
@@ -173,9 +177,11 @@ func resetStreams(ctx context.Context, at string, secure *tls.Config) (n int64) 
 	encoder := hpack.NewEncoder(&head)
 	body := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, f := range [][2]string{
-		{":method", "POST"}, {":scheme", "https"}, {":authority", at}, {":path", "/mcp"}, {"content-type", "application/json"}, {"content-length", fmt.Sprint(len(body))},
+		{":method", "POST"}, {":scheme", "https"}, {":authority", at}, {":path", "/mcp"},
+		{"content-type", "application/json"}, {"content-length", fmt.Sprint(len(body))},
 	} {
-		_ = encoder.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}) // not indexed, so that it can be sent again unchanged
+		// Not indexed, so that it can be sent again unchanged.
+		_ = encoder.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true})
 	}
 	if _, err := conn.Write([]byte(http2.ClientPreface)); err != nil {
 		_ = conn.Close()
@@ -195,8 +201,10 @@ func resetStreams(ctx context.Context, at string, secure *tls.Config) (n int64) 
 		}
 	})
 	for id := uint32(1); id < 1<<30; id += 2 {
-		if framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: head.Bytes(), EndHeaders: true}) != nil ||
-			id%4 == 1 && framer.WriteData(id, true, []byte(body)) != nil || framer.WriteRSTStream(id, http2.ErrCodeCancel) != nil {
+		if framer.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: head.Bytes(),
+			EndHeaders: true}) != nil ||
+			id%4 == 1 && framer.WriteData(id, true, []byte(body)) != nil ||
+			framer.WriteRSTStream(id, http2.ErrCodeCancel) != nil {
 			return n
 		}
 		n++

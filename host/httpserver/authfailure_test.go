@@ -30,7 +30,8 @@ func TestRefusedClientIsRecorded(t *testing.T) {
 		o.Auth = authn.NewTokens([]authn.StaticToken{{Token: strings.Repeat("t", 32), Subject: "alice", Tenant: "red"}})
 	}, newScriptedServer("a", "2025-11-25"))
 	message, header := modernCall(1, "a__small", "{}")
-	resp, err := h.newClient(t).request(t.Context(), http.MethodPost, message, append(header, "Authorization", "Bearer canary-in-a-token", "X-Request-Id", "r-1")...)
+	resp, err := h.newClient(t).request(t.Context(), http.MethodPost, message,
+		append(header, "Authorization", "Bearer canary-in-a-token", "X-Request-Id", "r-1")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,8 @@ func TestRefusedClientIsRecorded(t *testing.T) {
 		t.Fatalf("%d events", len(h.notes.kept))
 	}
 	e := h.notes.kept[0]
-	if e.Kind != audit.AuthFailure || e.Outcome != audit.Denied || e.RequestID != "r-1" || e.Address == "" || e.Message == "" || strings.Contains(fmt.Sprintf("%+v", e), "canary") {
+	if e.Kind != audit.AuthFailure || e.Outcome != audit.Denied || e.RequestID != "r-1" || e.Address == "" ||
+		e.Message == "" || strings.Contains(fmt.Sprintf("%+v", e), "canary") {
 		t.Errorf("%+v", e)
 	}
 }

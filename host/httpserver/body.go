@@ -65,7 +65,8 @@ func memoryError(err error) error {
 
 // readBody reads the body of a request. If that fails it answers the request
 // and reports false. Otherwise the caller releases the body.
-func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) (*requestBody, bool) {
+func (srv *Server) readBody(w http.ResponseWriter, r *http.Request, p authn.Principal,
+	settings *active) (*requestBody, bool) {
 	if !isJSON(r.Header) {
 		writeError(w, r, http.StatusUnsupportedMediaType, errType)
 		return nil, false
@@ -103,7 +104,8 @@ func (e *bodyMemoryError) Error() string { return e.message }
 
 // readLimited reads a body within its limits for size, time and memory. The
 // caller releases the body, also after an error.
-func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) (b *requestBody, err error) {
+func (srv *Server) readLimited(w http.ResponseWriter, r *http.Request, p authn.Principal,
+	settings *active) (b *requestBody, err error) {
 	b = &requestBody{budget: srv.memory}
 	if r.ContentLength > int64(settings.MaxBody) {
 		return b, &http.MaxBytesError{Limit: int64(settings.MaxBody)}

@@ -22,7 +22,8 @@ func (h *fixture) sendPartially(t *testing.T, path, head, body string, now int) 
 	t.Helper()
 	conn := dialWithSmallBuffer(t, h.address)
 	_ = conn.SetDeadline(time.Now().Add(3 * testTimeout))
-	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%s\r\n%s", path, h.address, head, body[:now]); err != nil {
+	if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n%s\r\n%s",
+		path, h.address, head, body[:now]); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -43,7 +44,8 @@ func (h *fixture) waitForBodies(t *testing.T, bodies, least int64) {
 // count as in flight, and are answered when their bodies are complete.
 func TestSlowBodiesDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	h, alice, bob := openShared(t, func(o *Options) { o.MaxInFlight, o.LegacySSE = 2, true }, newScriptedServer("a", "2026-07-28"))
+	h, alice, bob := openShared(t, func(o *Options) { o.MaxInFlight, o.LegacySSE = 2, true },
+		newScriptedServer("a", "2026-07-28"))
 	auth := "Authorization: Bearer " + aliceToken + "\r\n"
 	old := dialWithSmallBuffer(t, h.address)
 	fmt.Fprintf(old, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n%s\r\n", h.address, auth)
@@ -61,9 +63,11 @@ func TestSlowBodiesDoNotBlockOthers(t *testing.T) {
 	var all []slow
 	for range 30 {
 		all = append(all,
-			slow{h.sendPartially(t, "/mcp", modern+fmt.Sprintf("Content-Length: %d\r\n", len(call)), call, 20), call[20:], " 200 "},
+			slow{h.sendPartially(t, "/mcp", modern+fmt.Sprintf("Content-Length: %d\r\n", len(call)), call, 20),
+				call[20:], " 200 "},
 			slow{h.sendPartially(t, "/mcp", modern+"Transfer-Encoding: chunked\r\n", chunk, 30), chunk[30:], " 200 "},
-			slow{h.sendPartially(t, messages, auth+fmt.Sprintf("Content-Length: %d\r\n", len(initializeRequest)), initializeRequest, 0), initializeRequest, " 202 "})
+			slow{h.sendPartially(t, messages, auth+fmt.Sprintf("Content-Length: %d\r\n", len(initializeRequest)),
+				initializeRequest, 0), initializeRequest, " 202 "})
 	}
 	h.waitForBodies(t, int64(len(all)), 0)
 	for range 100 {
@@ -93,7 +97,8 @@ func TestIncompleteBodiesAreLimitedInBytes(t *testing.T) {
 		several bool
 		status  int
 		reason  string
-	}{"one of several": {true, http.StatusTooManyRequests, "share"}, "all": {false, http.StatusServiceUnavailable, "overloaded"}} {
+	}{"one of several": {true, http.StatusTooManyRequests, "share"},
+		"all": {false, http.StatusServiceUnavailable, "overloaded"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h, alice, bob := openShared(t, func(*Options) {}, newScriptedServer("a", "2026-07-28"))
@@ -104,7 +109,8 @@ func TestIncompleteBodiesAreLimitedInBytes(t *testing.T) {
 			if c.several {
 				held, err := h.memory.Hold(fixtureMemory/2 - size)
 				if err == nil {
-					err = held.Assign(authn.Principal{Tenant: "default", Method: "static_token", Subject: "alice"}.Owner())
+					err = held.Assign(authn.Principal{Tenant: "default", Method: "static_token",
+						Subject: "alice"}.Owner())
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -121,7 +127,8 @@ func TestIncompleteBodiesAreLimitedInBytes(t *testing.T) {
 			h.waitForBodies(t, 1, left+size/2)
 			for range 3 {
 				status, text, got, err := alice.post(call, header...)
-				if err != nil || !strings.Contains(text, fmt.Sprint(map[bool]int{true: -31010, false: -31011}[c.several])) {
+				if err != nil ||
+					!strings.Contains(text, fmt.Sprint(map[bool]int{true: -31010, false: -31011}[c.several])) {
 					t.Errorf("%v: %s", err, text)
 				}
 				expectRetryable(t, status, c.status, got, text, c.reason)
@@ -161,13 +168,17 @@ func TestReadAll(t *testing.T) {
 		{0, 0, 0, nil, nil}, {0, -1, 0, nil, nil}, {1, 1, 0, nil, nil}, {1, -1, 0, nil, nil},
 		{initialBody, initialBody, 0, nil, nil}, {initialBody, -1, 3 * initialBody, nil, nil},
 		{initialBody + 1, initialBody + 1, 1, nil, nil}, {100_000, 100_000, 100_000 - initialBody, nil, nil},
-		{most, most, most, nil, nil}, {most, -1, most, nil, nil}, {100, 50, 0, nil, nil}, // the rest belongs to the next request
-		{0, 1, 0, nil, io.ErrUnexpectedEOF}, {99, 100, 0, nil, io.ErrUnexpectedEOF}, {20_000, 1 << 30, 3 * initialBody, nil, io.ErrUnexpectedEOF},
-		{10, 100, 0, errLost, errLost}, {10, -1, 0, errLost, errLost}, {10, -1, 0, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF},
-		{initialBody + 1, initialBody + 1, 0, nil, errLimit}, {100_000, 100_000, 50_000, nil, errLimit}, {100_000, -1, 0, nil, errLimit},
+		// The rest belongs to the next request.
+		{most, most, most, nil, nil}, {most, -1, most, nil, nil}, {100, 50, 0, nil, nil},
+		{0, 1, 0, nil, io.ErrUnexpectedEOF}, {99, 100, 0, nil, io.ErrUnexpectedEOF},
+		{20_000, 1 << 30, 3 * initialBody, nil, io.ErrUnexpectedEOF}, {10, 100, 0, errLost, errLost},
+		{10, -1, 0, errLost, errLost}, {10, -1, 0, io.ErrUnexpectedEOF, io.ErrUnexpectedEOF},
+		{initialBody + 1, initialBody + 1, 0, nil, errLimit}, {100_000, 100_000, 50_000, nil, errLimit},
+		{100_000, -1, 0, nil, errLimit},
 	} {
 		for how, pieces := range map[string]func(io.Reader) io.Reader{
-			"whole": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader, "bytes": iotest.OneByteReader, "early ends": iotest.DataErrReader,
+			"whole":  func(r io.Reader) io.Reader { return r },
+			"halves": iotest.HalfReader, "bytes": iotest.OneByteReader, "early ends": iotest.DataErrReader,
 		} {
 			in := io.Reader(strings.NewReader(text(c.comes)))
 			if c.then != nil {
@@ -185,7 +196,8 @@ func TestReadAll(t *testing.T) {
 				want = want[:c.size]
 			}
 			if err != c.want || c.want == nil && !bytes.Equal(got, []byte(want)) || taken > max(0, 4*c.comes) {
-				t.Errorf("%d bytes of %d, %s: got %d bytes, %v, with %d bytes of memory", c.comes, c.size, how, len(got), err, taken)
+				t.Errorf("%d bytes of %d, %s: got %d bytes, %v, with %d bytes of memory",
+					c.comes, c.size, how, len(got), err, taken)
 			}
 		}
 	}

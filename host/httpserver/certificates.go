@@ -29,7 +29,8 @@ func (t *TLS) Health() CertificateHealth {
 }
 
 func (l *loadedTLS) health(files Certificates) CertificateHealth {
-	h := CertificateHealth{Cert: files.Cert, ClientCA: files.ClientCA, Begins: leafOf(l).NotBefore, Ends: leafOf(l).NotAfter}
+	h := CertificateHealth{Cert: files.Cert, ClientCA: files.ClientCA, Begins: leafOf(l).NotBefore,
+		Ends: leafOf(l).NotAfter}
 	for _, authority := range l.clients {
 		if authority.NotAfter.After(h.ClientCAEnds) {
 			h.ClientCAEnds = authority.NotAfter

@@ -43,8 +43,12 @@ func TestOriginPolicyRefusesWebPages(t *testing.T) {
 		"a dot behind":           "Host: localhost." + port + "\r\n",
 	}
 	for name, lines := range cases {
-		for _, endpoint := range []string{"POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse", "POST /messages?sessionId=x"} {
-			text := fmt.Sprintf("%s HTTP/1.1\r\n%sContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n", endpoint, lines, len(call))
+		for _, endpoint := range []string{"POST /mcp", "GET /mcp", "DELETE /mcp", "OPTIONS /mcp", "GET /sse",
+			"POST /messages?sessionId=x"} {
+			text := fmt.Sprintf(
+				"%s HTTP/1.1\r\n%sContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n",
+				endpoint, lines, len(call),
+			)
 			for i := 0; i < len(header); i += 2 {
 				text += header[i] + ": " + header[i+1] + "\r\n"
 			}
@@ -70,10 +74,12 @@ func TestRefusedHeadersAreLogged(t *testing.T) {
 	h := openFixture(t, nil, newScriptedServer("a", "2025-11-25"))
 	long := strings.Repeat("x", 5000)
 	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: mcp.example.com\r\nConnection: close\r\n\r\n")
-	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.address+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
+	h.sendRaw(t,
+		"GET /mcp HTTP/1.1\r\nHost: "+h.address+"\r\nOrigin: https://\x9b31m.example.com\r\nConnection: close\r\n\r\n")
 	h.sendRaw(t, "GET /mcp HTTP/1.1\r\nHost: "+h.address+"\r\nOrigin: https://"+long+"\r\nConnection: close\r\n\r\n")
 	log := h.log.String()
-	for _, want := range []string{"why=host host=mcp.example.com ", "why=origin host=" + h.address + " origin=", ".example.com"} {
+	for _, want := range []string{"why=host host=mcp.example.com ",
+		"why=origin host=" + h.address + " origin=", ".example.com"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log does not contain %q:\n%s", want, log)
 		}

@@ -102,12 +102,14 @@ const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","i
 
 // modernCall returns a modern tool call and its headers.
 func modernCall(id any, tool, arguments string) (message string, header []string) {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, id, tool, arguments, meta),
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, id,
+			tool, arguments, meta),
 		[]string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool}
 }
 
 func legacyCall(id any, tool, arguments string) string {
-	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id, tool, arguments)
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%v,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, id,
+		tool, arguments)
 }
 
 // An event is one event of a stream.
@@ -198,7 +200,8 @@ func (h *fixture) sendRaw(t testing.TB, text string) (answer string, took time.D
 // rawRequest returns a request as bytes.
 func rawRequest(at, body string, header ...string) string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", at, len(body))
+	fmt.Fprintf(&text, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n",
+		at, len(body))
 	for i := 0; i < len(header); i += 2 {
 		text.WriteString(header[i] + ": " + header[i+1] + "\r\n")
 	}

@@ -54,7 +54,8 @@ func TestRateBehindAProxy(t *testing.T) {
 			return status
 		}
 		limited := 0
-		for _, forwarded := range []string{"203.0.113.1", "203.0.113.1", "203.0.113.2", "203.0.113.2", "1.1.1.1, 203.0.113.1", "2.2.2.2, 203.0.113.1"} {
+		for _, forwarded := range []string{"203.0.113.1", "203.0.113.1", "203.0.113.2", "203.0.113.2",
+			"1.1.1.1, 203.0.113.1", "2.2.2.2, 203.0.113.1"} {
 			if status(forwarded) == http.StatusTooManyRequests {
 				limited++
 			}

@@ -24,7 +24,8 @@ func startWithFewDescriptors(t *testing.T, config string) *httpProcess {
 // descriptors for servers, that the log reports it once, and that idle
 // connections are closed for new ones.
 func TestFewDescriptorsCloseIdleConnections(t *testing.T) {
-	s := startWithFewDescriptors(t, serverBlocks(t, "", "ok", "ok")+gatewayBlock("    timeouts {\n      header = \"2s\"\n    }"))
+	s := startWithFewDescriptors(t,
+		serverBlocks(t, "", "ok", "ok")+gatewayBlock("    timeouts {\n      header = \"2s\"\n    }"))
 	v := s.newClient(t)
 	succeeds(t, v, "a__echo", 10)
 

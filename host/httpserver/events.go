@@ -16,7 +16,8 @@ const (
 )
 
 // writeJSON writes an answer as a JSON body. send is timeouts.send.
-func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int, send time.Duration) {
+func (srv *Server) writeJSON(w http.ResponseWriter, r *http.Request, m sendqueue.Message, status int,
+	send time.Duration) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	size := len(m.Head) + len(m.Body) + len(m.Tail)

@@ -24,7 +24,8 @@ func (w *largestWrite) Write(p []byte) (int, error) {
 // whatever part of the message the bytes are.
 func TestLargeAnswerIsWrittenInChunks(t *testing.T) {
 	large := make([]byte, 4*chunk)
-	for name, m := range map[string]sendqueue.Message{"head": {Head: large}, "body": {Body: large}, "tail": {Tail: large}} {
+	for name, m := range map[string]sendqueue.Message{"head": {Head: large},
+		"body": {Body: large}, "tail": {Tail: large}} {
 		w := &largestWrite{ResponseRecorder: *httptest.NewRecorder()}
 		new(Server).writeJSON(w, httptest.NewRequest(http.MethodPost, "/", nil), m, http.StatusOK, time.Second)
 		if w.size > chunk || w.Body.Len() != len(large) {

@@ -42,7 +42,8 @@ type streamer interface {
 
 var _ gateway.Stream = (*exchange)(nil)
 
-func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, settings *active, takes accept, to func(*exchange) streamer) *exchange {
+func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, settings *active, takes accept,
+	to func(*exchange) streamer) *exchange {
 	x := &exchange{server: srv, settings: settings, w: w, r: r, takes: takes, to: to}
 	if takes.stream {
 		srv.slow.Begin(x)

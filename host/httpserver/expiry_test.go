@@ -75,7 +75,8 @@ func withFakeClock(t *testing.T, test func(c *clockedServer)) {
 
 // onSocket returns the context of a request that arrives at a unix socket.
 func (c *clockedServer) onSocket(ctx context.Context) context.Context {
-	return context.WithValue(ctx, listenerKey{}, &Listener{server: c.Server, address: origin.AddressOf(&net.UnixAddr{Name: "x", Net: "unix"}), draining: make(chan struct{})})
+	return context.WithValue(ctx, listenerKey{}, &Listener{server: c.Server,
+		address: origin.AddressOf(&net.UnixAddr{Name: "x", Net: "unix"}), draining: make(chan struct{})})
 }
 
 // request makes a request that ends with ctx, and returns the response so far.
@@ -170,9 +171,11 @@ func TestIdleStreamGetsComments(t *testing.T) {
 	withFakeClock(t, func(c *clockedServer) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		defer hangUp()
-		const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` + meta + `}}`
+		const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},` +
+			meta + `}}`
 		r := httptest.NewRequestWithContext(c.onSocket(ctx), http.MethodPost, "/mcp", strings.NewReader(listen))
-		for name, value := range map[string]string{"Content-Type": "application/json", "Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
+		for name, value := range map[string]string{"Content-Type": "application/json",
+			"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "subscriptions/listen"} {
 			r.Header.Set(name, value)
 		}
 		listening := &recorder{header: http.Header{}}

@@ -96,9 +96,11 @@ func authorization(token string) []string {
 // percentile of the latency. Every call must succeed.
 func p99(t *testing.T, s *httpProcess, perSecond, inFlight int, d time.Duration, token string) time.Duration {
 	t.Helper()
-	v := newTestClient(t, "http://"+s.address+"/mcp", &http.Transport{MaxIdleConnsPerHost: 100, DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
-		return dialFrom(ctx, "127.0.0.3", at)
-	}})
+	v := newTestClient(t, "http://"+s.address+"/mcp",
+		&http.Transport{MaxIdleConnsPerHost: 100,
+			DialContext: func(ctx context.Context, _, at string) (net.Conn, error) {
+				return dialFrom(ctx, "127.0.0.3", at)
+			}})
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	var mu sync.Mutex
@@ -144,7 +146,8 @@ func TestFloodCostsOthersNoMoreThanA429(t *testing.T) {
 			fairRate, fmt.Sprintf(of, loud, "loud"), fmt.Sprintf(of, calm, "calm")), loud, calm},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := &flood{process: startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+c.gateway, "127.0.0.1:0"), loud: c.loud, calm: c.calm, lasts: time.Second}
+			f := &flood{process: startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+c.gateway, "127.0.0.1:0"),
+				loud: c.loud, calm: c.calm, lasts: time.Second}
 			if soak() {
 				f.lasts = 15 * time.Second
 			}
@@ -159,11 +162,13 @@ func TestFloodOfOneClientBesideAColleague(t *testing.T) {
 	loud, calm := strings.Repeat("loud", 8), strings.Repeat("calm", 8)
 	tokens := ""
 	for _, token := range []string{loud, calm} {
-		tokens += fmt.Sprintf("    auth \"static_token\" {\n      token   = %q\n      subject = %q\n    }\n", token, token[:4])
+		tokens += fmt.Sprintf("    auth \"static_token\" {\n      token   = %q\n      subject = %q\n    }\n",
+			token, token[:4])
 	}
 	for name, wait := range map[string]string{"that waits": "5s", "without waiting": "0s"} {
 		t.Run(name, func(t *testing.T) {
-			limits := fmt.Sprintf("gateway {\n  limits {\n    per_tool {\n      rate       = 200\n      concurrent = 10\n      wait       = %q\n    }\n  }\n  http {\n%s  }\n}\n", wait, tokens)
+			limits := fmt.Sprintf("gateway {\n  limits {\n    per_tool {\n      rate       = 200\n      concurrent = 10\n      wait       = %q\n    }\n  }\n  http {\n%s  }\n}\n",
+				wait, tokens)
 			s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "ok")+limits, "127.0.0.1:0")
 			first := s.newClient(t)
 			first.header = http.Header{"Authorization": {"Bearer " + calm}}
@@ -187,7 +192,8 @@ func TestFloodOfOneClientBesideAColleague(t *testing.T) {
 			beside := p99(t, s, 40, inFlight, lasts, calm)
 			cancel()
 			work.Wait()
-			fmt.Printf("%s: p99 alone %s, beside the flood of a colleague %s; %d calls refused, %d answered\n", name, alone, beside, refused, taken)
+			fmt.Printf("%s: p99 alone %s, beside the flood of a colleague %s; %d calls refused, %d answered\n",
+				name, alone, beside, refused, taken)
 			if most := int64(400 + 200*time.Since(begun).Seconds() + 20); taken > most {
 				t.Errorf("%d calls of the flood were answered, want at most %d", taken, most)
 			}
@@ -204,7 +210,9 @@ type flood struct {
 
 // beside returns the latency of the calm client while the other one sends so many requests
 // a second to each address.
-func (f *flood) beside(t *testing.T, floods map[string]int) (_ time.Duration, refused, taken int64, lasted time.Duration) {
+func (f *flood) beside(t *testing.T, floods map[string]int) (
+	_ time.Duration, refused, taken int64, lasted time.Duration,
+) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	begun := time.Now()
@@ -230,7 +238,9 @@ func (f *flood) measure(t *testing.T, what string) {
 		first.header = http.Header{"Authorization": {"Bearer " + f.calm}}
 	}
 	succeeds(t, first, "a__echo", 10)
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
 	defer bare.Close()
 	best := math.Inf(1)
 	for round := 0; round == 0 || soak() && best > 1.2 && round < 3; round++ {
@@ -252,7 +262,8 @@ func (f *flood) compare(t *testing.T, what, bare string) (ratio float64) {
 	baseline, refusedThere, takenThere, _ := f.beside(t, map[string]int{bare: 9 * fairRate, s.address: fairRate})
 	got, refused, taken, lasted := f.beside(t, map[string]int{s.address: 10 * fairRate})
 	again := p99(t, s, fairRate/2, 4, f.lasts, f.calm)
-	fmt.Printf("%s: p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n", what, alone, baseline, got, again)
+	fmt.Printf("%s: p99 alone %s, beside a bare 429 %s, beside the flood %s, afterwards %s\n",
+		what, alone, baseline, got, again)
 	t.Logf("bare handler: %d refused and %d answered; junctor: %d and %d", refusedThere, takenThere, refused, taken)
 	// A busy machine sends fewer requests than requested. The limit still
 	// bounds the answered ones, to 20 ms.

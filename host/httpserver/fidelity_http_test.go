@@ -61,10 +61,12 @@ func TestFidelityOverHTTP(t *testing.T) {
 		// A modern client gets the URLs in the form of its era.
 		lacks = `{"code":-32021,"message":"URL needed/","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`
 	)
-	at := startHTTP(t, t.TempDir(), serverBlocks(t, "", "odd", "odd-error", "hidden", "ok", "modern-odd", "modern-odd-error", "modern-hidden", "modern-ok"), "127.0.0.1:0")
+	at := startHTTP(t, t.TempDir(), serverBlocks(t, "", "odd", "odd-error", "hidden", "ok", "modern-odd",
+		"modern-odd-error", "modern-hidden", "modern-ok"), "127.0.0.1:0")
 	for _, f := range []fidelityCase{
 		{"legacy to legacy", false, old, oddParams + "}", oddParams + "}", asSent, oddPing, oddError},
-		{"legacy to modern", false, new, oddParams + "}", oddParams + saysJunctor + "}", asShortened, oddPing, oddError},
+		{"legacy to modern",
+			false, new, oddParams + "}", oddParams + saysJunctor + "}", asShortened, oddPing, oddError},
 		{"modern to modern", true, new, asked, asked, asModern, oddPing, oddError},
 		{"modern to legacy", true, old, asked, oddParams + "}", asModern, asModern(oddPing), lacks},
 	} {
@@ -98,7 +100,10 @@ func (v *testClient) postRaw(tool, params, accept string, modern bool) string {
 	if modern {
 		header = append(header, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
 	}
-	_, answer, _, err := v.post(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+tool+`",`+params+`}}`, header...)
+	_, answer, _, err := v.post(
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"`+tool+`",`+params+`}}`,
+		header...,
+	)
 	if err != nil {
 		v.t.Fatal(err)
 	}

@@ -59,7 +59,8 @@ type pendingCall struct {
 func (c pendingCall) answer(result string) { c.link.Say(conversation.Result(c.m, result)) }
 
 func newScriptedServer(name, revision string) *scriptedServer {
-	p := &scriptedServer{name: name, calls: make(chan pendingCall, 1<<14), stops: make(chan string, 1<<14), pendingQuestions: map[string]string{}}
+	p := &scriptedServer{name: name, calls: make(chan pendingCall, 1<<14), stops: make(chan string, 1<<14),
+		pendingQuestions: map[string]string{}}
 	p.Revision = revision
 	p.Capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{}}`
 	var items []string
@@ -82,7 +83,8 @@ func (p *scriptedServer) answer(l *conversation.Link, m conversation.Message) st
 	case mcp.MethodCallTool:
 		return p.call(l, m)
 	case mcp.MethodListen:
-		agreed := mcp.SetPath(mcp.SetMember(nil, "notifications", mcp.Member(m.Params, "notifications")), []string{"_meta", mcp.MetaSubscription}, m.ID)
+		agreed := mcp.SetPath(mcp.SetMember(nil, "notifications", mcp.Member(m.Params, "notifications")),
+			[]string{"_meta", mcp.MetaSubscription}, m.ID)
 		l.Say(string(mcp.AppendNotification(nil, mcp.NoteAcknowledged, agreed)))
 		return conversation.Later
 	case mcp.MethodReadResource:
@@ -104,17 +106,23 @@ func (p *scriptedServer) call(l *conversation.Link, m conversation.Message) stri
 	case "progress":
 		token := mcp.Member(m.Params, "_meta", "progressToken")
 		for i := range n {
-			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, token, i+1))
+			l.Say(fmt.Sprintf(
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`,
+				token, i+1,
+			))
 		}
 	case "ask":
 		id := fmt.Sprintf(`"ask-%s"`, strings.Trim(string(m.ID), `"`))
 		p.mu.Lock()
 		p.pendingQuestions[id] = string(m.ID)
 		p.mu.Unlock()
-		l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`, id))
+		l.Say(fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}`, id,
+		))
 		return conversation.Later
 	case "needs":
-		return conversation.Error(m, `{"code":-32021,"message":"needs sampling","data":{"requiredCapabilities":{"sampling":{}}}}`)
+		return conversation.Error(m,
+			`{"code":-32021,"message":"needs sampling","data":{"requiredCapabilities":{"sampling":{}}}}`)
 	case "big":
 		return conversation.Result(m, fmt.Sprintf(`{"content":[{"type":"text","text":%q}]}`, strings.Repeat("x", n)))
 	}
@@ -176,7 +184,8 @@ func defaults() Options {
 	return Options{Settings: Settings{
 		Origins: []string{"http://localhost", "http://127.0.0.1"},
 		MaxBody: 1 << 20, MaxInFlight: 500,
-		Header: 10 * time.Second, Body: 30 * time.Second, Send: 5 * time.Second, Keepalive: 15 * time.Second, Drain: 10 * time.Second,
+		Header: 10 * time.Second, Body: 30 * time.Second, Send: 5 * time.Second,
+		Keepalive: 15 * time.Second, Drain: 10 * time.Second,
 		Sessions: sessionstore.Limits{Max: 1000, Idle: 300 * time.Second, Life: 24 * time.Hour, Events: 10_000},
 	}}
 }
@@ -219,7 +228,8 @@ func openSecureFixture(t testing.TB, secure *TLS, servers ...*scriptedServer) *f
 	return openFixtureAt(t, l, secure, nil, servers...)
 }
 
-func openFixtureAt(t testing.TB, l net.Listener, secure *TLS, change func(*Options), servers ...*scriptedServer) *fixture {
+func openFixtureAt(t testing.TB, l net.Listener, secure *TLS, change func(*Options),
+	servers ...*scriptedServer) *fixture {
 	t.Helper()
 	h := &fixture{t: t, address: l.Addr().String(), servers: map[string]*scriptedServer{}, log: &lockedBuffer{}}
 	log := hclog.New(&hclog.LoggerOptions{Output: h.log, Level: hclog.Debug})
@@ -265,11 +275,13 @@ func (h *fixture) connect(log hclog.Logger, servers []*scriptedServer) (stop fun
 	}
 	for _, p := range servers {
 		h.servers[p.name], rules[p.name] = p, policy.Server{}
-		set[p.name] = gateway.Server{Share: p.share, Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
+		set[p.name] = gateway.Server{Share: p.share,
+			Open: func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream { return open(p, peer) }}
 	}
 	c := catalog.New(nil, "", log, nil)
 	h.tools = limit.NewTools(log)
-	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory), Limit: h.tools, Audit: &h.notes})
+	h.gateway = gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log, Budget: limit.NewMemory(fixtureMemory),
+		Limit: h.tools, Audit: &h.notes})
 	var all []*catalog.Server
 	var ups []*upstream.Upstream
 	for _, p := range servers {

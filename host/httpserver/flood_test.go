@@ -27,7 +27,9 @@ func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{", h.address, 16<<20)
+		fmt.Fprintf(conn,
+			"POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{",
+			h.address, 16<<20)
 	}
 	for until := time.Now().Add(testTimeout); h.reading.Load() < clients; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
@@ -127,7 +129,8 @@ func TestReplacedClientCARefusesResumption(t *testing.T) {
 	other := newAuthority(t, dir, "other")
 	other.sign("client", 2)
 	path := func(name string) string { return filepath.Join(dir, name) }
-	secure, err := NewTLS(Certificates{Cert: path("server.pem"), Key: path("server.key"), ClientCA: path("other.pem")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: path("server.pem"), Key: path("server.key"), ClientCA: path("other.pem")},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,13 +22,15 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
 	ours.sign("server", 2)
-	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
 	call, header := modernCall(1, "a__echo", `{}`)
 	for name, h := range map[string]*fixture{
-		"plain": openFixture(t, nil, newScriptedServer("a", "2026-07-28")), "TLS": openSecureFixture(t, secure, newScriptedServer("a", "2026-07-28")),
+		"plain": openFixture(t, nil, newScriptedServer("a", "2026-07-28")),
+		"TLS":   openSecureFixture(t, secure, newScriptedServer("a", "2026-07-28")),
 	} {
 		dial := func() net.Conn {
 			conn, err := net.Dial("tcp", h.address)
@@ -51,14 +53,15 @@ func TestAmbiguousFramingIsRefused(t *testing.T) {
 		good := head + length + "\r\n" + call
 		chunks := fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(call), call)
 		for what, text := range map[string]string{
-			"both lengths":     head + length + "Transfer-Encoding: chunked\r\n\r\n" + chunks,
-			"two lengths":      head + length + length + "\r\n" + call,
-			"LF":               strings.ReplaceAll(head+length+"\r\n", "\r\n", "\n") + call,
-			"one LF":           head + "X-A: b\n" + length + "\r\n" + call,
-			"a folded header":  head + "X-A: b\r\n c\r\n" + length + "\r\n" + call,
-			"space and colon":  head + "X-A : b\r\n" + length + "\r\n" + call,
-			"a chunk with LF":  head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Replace(chunks, "\r\n", "\n", 1),
-			"LF behind chunks": head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Replace(chunks, "\r\n0", "\n0", 1),
+			"both lengths":    head + length + "Transfer-Encoding: chunked\r\n\r\n" + chunks,
+			"two lengths":     head + length + length + "\r\n" + call,
+			"LF":              strings.ReplaceAll(head+length+"\r\n", "\r\n", "\n") + call,
+			"one LF":          head + "X-A: b\n" + length + "\r\n" + call,
+			"a folded header": head + "X-A: b\r\n c\r\n" + length + "\r\n" + call,
+			"space and colon": head + "X-A : b\r\n" + length + "\r\n" + call,
+			"a chunk with LF": head + "Transfer-Encoding: chunked\r\n\r\n" + strings.Replace(chunks, "\r\n", "\n", 1),
+			"LF behind chunks": head + "Transfer-Encoding: chunked\r\n\r\n" +
+				strings.Replace(chunks, "\r\n0", "\n0", 1),
 		} {
 			conn := dial()
 			if _, err := io.WriteString(conn, good+text+good); err != nil {

@@ -39,7 +39,8 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 	taken, release := c.takeStream(reader.number)
 	defer release()
 	reader.taken = taken
-	ctx, done := srv.register(&clientStream{request: r, principal: p, answers: reader.number != sessionstore.Common}, settings)
+	ctx, done := srv.register(&clientStream{request: r, principal: p, answers: reader.number != sessionstore.Common},
+		settings)
 	defer done()
 	if err := reader.run(ctx); err != nil {
 		srv.log.Debug("stream ended", "stream", reader.number, "error", err)

@@ -55,7 +55,8 @@ func checkHeaders(h http.Header, m *mcp.Message) (rpcErr []byte) {
 func checkHeader(h http.Header, name, want string, encoded bool) (rpcErr []byte) {
 	values := h[http.CanonicalHeaderKey(name)]
 	wrong := func(what string) []byte {
-		return mcp.ErrorObject(mcp.CodeHeaderMismatch, fmt.Sprintf("the header %s %s", name, what), map[string]string{"header": name})
+		return mcp.ErrorObject(mcp.CodeHeaderMismatch, fmt.Sprintf("the header %s %s", name, what),
+			map[string]string{"header": name})
 	}
 	switch {
 	case len(values) == 0:

@@ -12,7 +12,8 @@ import (
 
 // FuzzLastEvent checks that lastEvent accepts exactly what id returns.
 func FuzzLastEvent(f *testing.F) {
-	for _, text := range []string{"0-0", "7-12", "", "-", "-1", "00-0", "0-+1", "1-18446744073709551615", "4294967296-0", "1-18446744073709551616", " 1-1", "1-1 ", "1-1-1", "１-1", "0x1-1"} {
+	for _, text := range []string{"0-0", "7-12", "", "-", "-1", "00-0", "0-+1", "1-18446744073709551615",
+		"4294967296-0", "1-18446744073709551616", " 1-1", "1-1 ", "1-1-1", "１-1", "0x1-1"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -41,15 +42,18 @@ func FuzzLastEvent(f *testing.F) {
 // values of its message.
 func FuzzHeaders(f *testing.F) {
 	for _, c := range [][3]string{
-		{"tools/call", "echo", "echo"}, {"tools/call", "echo", "=?base64?ZWNobw==?="}, {"tools/call", "=?base64?ZWNobw==?=", "=?base64?ZWNobw==?="},
-		{"tools/call", "é", "é"}, {"tools/call", "é", "=?base64?w6k=?="}, {"resources/read", "x", "=?base64?eA?="}, {"prompts/get", "", ""}, {"tools/list", "a", "b"},
-		{"tools/call", "a", "=?base64?YQ==?= "}, {"tools/call", "\x00", "\x00"}, {"tools/call", "a", "=?base64?YR==?="},
+		{"tools/call", "echo", "echo"}, {"tools/call", "echo", "=?base64?ZWNobw==?="},
+		{"tools/call", "=?base64?ZWNobw==?=", "=?base64?ZWNobw==?="}, {"tools/call", "é", "é"},
+		{"tools/call", "é", "=?base64?w6k=?="}, {"resources/read", "x", "=?base64?eA?="}, {"prompts/get", "", ""},
+		{"tools/list", "a", "b"}, {"tools/call", "a", "=?base64?YQ==?= "}, {"tools/call", "\x00", "\x00"},
+		{"tools/call", "a", "=?base64?YR==?="},
 	} {
 		f.Add(c[0], c[1], c[2])
 	}
 	f.Fuzz(func(t *testing.T, method, name, header string) {
 		quoted := string(mcp.AppendText(nil, name))
-		m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":` + string(mcp.AppendText(nil, method)) + `,"params":{"name":` + quoted + `,"uri":` + quoted + `,` + meta + `}}`))
+		m, err := mcp.Parse([]byte(`{"jsonrpc":"2.0","id":1,"method":` + string(mcp.AppendText(nil, method)) +
+			`,"params":{"name":` + quoted + `,"uri":` + quoted + `,` + meta + `}}`))
 		if err != nil {
 			return
 		}
@@ -64,7 +68,8 @@ func FuzzHeaders(f *testing.F) {
 		}
 		plain := !strings.ContainsFunc(stood, func(r rune) bool { return r != '\t' && r < ' ' || r > '~' })
 		isEncoded := strings.HasPrefix(stood, "=?base64?") && strings.HasSuffix(stood, "?=")
-		want := header == stood && plain && !isEncoded || header == "=?base64?"+base64.StdEncoding.EncodeToString([]byte(stood))+"?="
+		want := header == stood && plain && !isEncoded ||
+			header == "=?base64?"+base64.StdEncoding.EncodeToString([]byte(stood))+"?="
 		if passes != want {
 			t.Errorf("%q for %q passes: %t", header, stood, passes)
 		}

@@ -38,7 +38,8 @@ func TestMaxMessageIsConfigurablePerServer(t *testing.T) {
 	if a, _ := p.call("a__bad", ""); len(a) < 20<<20 || !strings.HasSuffix(a, `"}]}}`) {
 		t.Errorf("%d bytes, %.300s", len(a), a)
 	}
-	if a, _ := p.call("b__bad", ""); !strings.Contains(a, `"reason":"message_too_large"`) || !strings.Contains(a, "raise max_message in the server's block (now 32MiB)") {
+	if a, _ := p.call("b__bad", ""); !strings.Contains(a, `"reason":"message_too_large"`) ||
+		!strings.Contains(a, "raise max_message in the server's block (now 32MiB)") {
 		t.Errorf("%.300s", a)
 	}
 	p.expectEcho("a")
@@ -79,7 +80,8 @@ func TestNotificationFloodDoesNotDelayOthers(t *testing.T) {
 		}
 		p.within("200,000 notifications, token "+token, time.Since(begun), time.Second)
 	}
-	if n := len(p.notes); n == 0 || n > 1000 || !strings.Contains(p.notes[n-1], `"progressToken":"p","progress":199999}`) {
+	if n := len(p.notes); n == 0 || n > 1000 ||
+		!strings.Contains(p.notes[n-1], `"progressToken":"p","progress":199999}`) {
 		t.Errorf("%d notifications arrived", n)
 	}
 	p.checkGrowth("200,000 notifications", before, 32)
@@ -156,7 +158,8 @@ func TestHostileResponseIDs(t *testing.T) {
 	}
 	p.expectEcho("c")
 	for _, server := range []string{"b"} {
-		if a, _ := p.call(server+"__bad", ""); !strings.Contains(a, `"code":-32603`) || !strings.Contains(a, `"reason":"bad_upstream_json"`) {
+		if a, _ := p.call(server+"__bad", ""); !strings.Contains(a, `"code":-32603`) ||
+			!strings.Contains(a, `"reason":"bad_upstream_json"`) {
 			t.Errorf("%.300s", a)
 		}
 		p.expectEcho(server)
@@ -174,11 +177,13 @@ func TestHangsEndInTime(t *testing.T) {
 	p.expectEcho("e")
 	about := func(what string, took time.Duration) {
 		t.Helper()
-		if low, high := 1800*time.Millisecond, 2200*time.Millisecond; took < low || took > high && (soak() || took > testTimeout/2) {
+		if low, high := 1800*time.Millisecond, 2200*time.Millisecond; took < low ||
+			took > high && (soak() || took > testTimeout/2) {
 			t.Errorf("%s ended after %s", what, took)
 		}
 		if soak() {
-			fmt.Printf("%-46s %10s  (bar 2 s ±10 %%)\n", what+": timeout of 2 s after", took.Round(100*time.Microsecond))
+			fmt.Printf("%-46s %10s  (bar 2 s ±10 %%)\n",
+				what+": timeout of 2 s after", took.Round(100*time.Microsecond))
 		}
 	}
 	p.tools() // waits for the server that does not start
@@ -196,7 +201,8 @@ func TestHangsEndInTime(t *testing.T) {
 		t.Errorf("%.300s after %s", a, took)
 	}
 	p.expectEcho("d")
-	if a := p.waitForAnswer(p.start("tools/call", `{"name":"b__echo"}`)); !strings.Contains(a, "did not get ready within 2s") {
+	if a := p.waitForAnswer(p.start("tools/call", `{"name":"b__echo"}`)); !strings.Contains(a,
+		"did not get ready within 2s") {
 		t.Errorf("%.300s", a)
 	}
 }
@@ -234,7 +240,8 @@ func TestChangedToolIsReportedOnce(t *testing.T) {
 	}
 	p.tools()
 	begun := time.Now()
-	until(func() bool { return told() > 0 || time.Since(begun) > time.Second }) // a notification about the start; none if everything was there in time
+	// A notification about the start; none if everything was there in time.
+	until(func() bool { return told() > 0 || time.Since(begun) > time.Second })
 	p.notes = nil
 	for _, server := range []string{"a", "b"} {
 		if a, _ := p.call(server+"__bad", ""); !strings.Contains(a, `"result"`) {
@@ -361,12 +368,14 @@ func TestLogFloodIsBounded(t *testing.T) {
 	if n := strings.Count(said, `"server":"b"`); n != 3 {
 		t.Errorf("%d lines of the other server were logged", n)
 	}
-	if most := 1000 + 100*int(took.Seconds()+float64(testTimeout/time.Second)); strings.Count(said, `"server":"a"`) > most || len(said) > 3<<20 {
+	if most := 1000 + 100*int(took.Seconds()+float64(testTimeout/time.Second)); strings.Count(said,
+		`"server":"a"`) > most || len(said) > 3<<20 {
 		t.Errorf("%d lines of the server that floods, %d bytes in all", strings.Count(said, `"server":"a"`), len(said))
 	}
 	t.Logf("%d lines, %d bytes", strings.Count(said, `"server":"a"`), len(said))
 	_, after, _ := strings.Cut(said, "log lines of a server were dropped")
-	if line, _, _ := strings.Cut(after, "\n"); !strings.Contains(line, `"server":"a"`) || !strings.Contains(line, `"lines":`) || !strings.Contains(line, `"bytes":`) {
+	if line, _, _ := strings.Cut(after, "\n"); !strings.Contains(line, `"server":"a"`) ||
+		!strings.Contains(line, `"lines":`) || !strings.Contains(line, `"bytes":`) {
 		t.Error(line)
 	}
 }

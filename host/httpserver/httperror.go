@@ -30,30 +30,52 @@ type httpError struct {
 const codeTooManyRequests = -32099
 
 var (
-	errNotFound        = &httpError{code: mcp.CodeInvalidRequest, message: "unknown path: the endpoint is /mcp", reason: "not_found"}
-	errOrigin          = &httpError{code: -32001, message: `the Origin is not allowed: write origins = ["SCHEME://HOST:PORT"] in gateway { http { } } for pages that may use this gateway`, reason: "origin", modern: -31014}
-	errHost            = &httpError{code: -32001, message: "the Host header is not allowed", reason: "host", modern: -31014}
-	errRate            = &httpError{code: codeTooManyRequests, message: "too many requests from this address", reason: "rate_limited", modern: -31010}
-	errMemory          = &httpError{code: -32000, message: "the messages in memory have reached half of max_memory", reason: "overloaded", modern: -31011}
-	errConnections     = &httpError{code: -32000, message: "connection limit reached", reason: "overloaded", modern: -31011}
-	errNotReading      = &httpError{code: -32000, message: "the client does not read its stream", reason: "overloaded"}
-	errStopping        = &httpError{code: -32000, message: stopping, reason: "stopping"}
-	errMethod          = &httpError{code: mcp.CodeInvalidRequest, message: "method not allowed", reason: "method"}
-	errType            = &httpError{code: mcp.CodeInvalidRequest, message: "the body must be application/json", reason: "content_type"}
-	errAccept          = &httpError{code: mcp.CodeInvalidRequest, message: "Accept must allow application/json or text/event-stream", reason: "accept"}
-	errAcceptGet       = &httpError{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream", reason: "accept"}
-	errTooLarge        = &httpError{code: mcp.CodeInvalidRequest, message: "the body is larger than max_body", reason: "message_too_large"}
-	errMalformed       = &httpError{code: mcp.CodeInvalidRequest, message: "malformed framing of the body", reason: "body"}
-	errSlow            = &httpError{code: mcp.CodeInvalidRequest, message: "the body did not arrive in time", reason: "body"}
-	errNoSession       = &httpError{code: mcp.CodeInvalidRequest, message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
-	errUnknownSession  = &httpError{code: mcp.CodeInvalidRequest, message: "unknown or expired session", reason: "session"}
+	errNotFound = &httpError{code: mcp.CodeInvalidRequest, message: "unknown path: the endpoint is /mcp",
+		reason: "not_found"}
+	errOrigin = &httpError{code: -32001, message: `the Origin is not allowed: write origins = ["SCHEME://HOST:PORT"] in gateway { http { } } for pages that may use this gateway`,
+		reason: "origin", modern: -31014}
+	errHost = &httpError{code: -32001, message: "the Host header is not allowed", reason: "host",
+		modern: -31014}
+	errRate = &httpError{code: codeTooManyRequests, message: "too many requests from this address",
+		reason: "rate_limited", modern: -31010}
+	errMemory = &httpError{code: -32000, message: "the messages in memory have reached half of max_memory",
+		reason: "overloaded", modern: -31011}
+	errConnections = &httpError{code: -32000, message: "connection limit reached", reason: "overloaded",
+		modern: -31011}
+	errNotReading = &httpError{code: -32000, message: "the client does not read its stream", reason: "overloaded"}
+	errStopping   = &httpError{code: -32000, message: stopping, reason: "stopping"}
+	errMethod     = &httpError{code: mcp.CodeInvalidRequest, message: "method not allowed", reason: "method"}
+	errType       = &httpError{code: mcp.CodeInvalidRequest, message: "the body must be application/json",
+		reason: "content_type"}
+	errAccept = &httpError{code: mcp.CodeInvalidRequest,
+		message: "Accept must allow application/json or text/event-stream", reason: "accept"}
+	errAcceptGet = &httpError{code: mcp.CodeInvalidRequest, message: "Accept must allow text/event-stream",
+		reason: "accept"}
+	errTooLarge = &httpError{code: mcp.CodeInvalidRequest, message: "the body is larger than max_body",
+		reason: "message_too_large"}
+	errMalformed = &httpError{code: mcp.CodeInvalidRequest, message: "malformed framing of the body",
+		reason: "body"}
+	errSlow = &httpError{code: mcp.CodeInvalidRequest, message: "the body did not arrive in time",
+		reason: "body"}
+	errNoSession = &httpError{code: mcp.CodeInvalidRequest,
+		message: "Mcp-Session-Id is missing; begin with initialize", reason: "session"}
+	errUnknownSession = &httpError{code: mcp.CodeInvalidRequest, message: "unknown or expired session",
+		reason: "session"}
 	errSessionNotFound = &httpError{code: -32001, message: "Session not found", reason: "session"}
-	errVersion         = &httpError{code: mcp.CodeInvalidRequest, message: "MCP-Protocol-Version is not a supported version: the server supports " + mcp.RevisionNames(), reason: "version", supported: mcp.Revisions}
-	errEventID         = &httpError{code: mcp.CodeInvalidRequest, message: "Last-Event-ID does not belong to this session", reason: "event_id"}
-	errPurged          = &httpError{code: -32001, message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it", reason: "events_purged"}
-	errStore           = &httpError{code: -32000, message: "the session store cannot be read", reason: "store"}
-	errMemoryShare     = &httpError{code: codeTooManyRequests, message: "the messages of this client have reached its share of the memory limit", reason: "share", modern: -31010}
-	errResponse        = &httpError{code: mcp.CodeInvalidRequest, message: "responses are not part of this protocol version", reason: "response"}
+	errVersion         = &httpError{code: mcp.CodeInvalidRequest,
+		message: "MCP-Protocol-Version is not a supported version: the server supports " + mcp.RevisionNames(),
+		reason:  "version", supported: mcp.Revisions}
+	errEventID = &httpError{code: mcp.CodeInvalidRequest, message: "Last-Event-ID does not belong to this session",
+		reason: "event_id"}
+	errPurged = &httpError{code: -32001,
+		message: "events after Last-Event-ID are no longer kept; begin a new session, or open the stream without it",
+		reason:  "events_purged"}
+	errStore       = &httpError{code: -32000, message: "the session store cannot be read", reason: "store"}
+	errMemoryShare = &httpError{code: codeTooManyRequests,
+		message: "the messages of this client have reached its share of the memory limit", reason: "share",
+		modern: -31010}
+	errResponse = &httpError{code: mcp.CodeInvalidRequest, message: "responses are not part of this protocol version",
+		reason: "response"}
 )
 
 // writeError answers a request with an error.

@@ -39,10 +39,12 @@ func TestServerThatKillsItsPluginIsIsolated(t *testing.T) {
 				for _, server := range []string{"b", "c", "d"} {
 					p.expectRecovery(server)
 				}
-				p.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`, waiting))
+				p.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`,
+					waiting))
 				// A cancelled call gets no answer, so one that is there came before.
 				if slices.ContainsFunc(p.notes, func(line string) bool {
-					return strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+waiting+`,`) && strings.Contains(line, "upstream_down")
+					return strings.HasPrefix(line, `{"jsonrpc":"2.0","id":`+waiting+`,`) &&
+						strings.Contains(line, "upstream_down")
 				}) {
 					lost++
 				}
@@ -110,7 +112,8 @@ func checkQuarantine(t *testing.T, answer string) {
 	}
 	then := time.Now().Add(time.Duration(m.Error.Data.Retry) * time.Millisecond)
 	seconds := func(t time.Time) int { return t.Hour()*3600 + t.Minute()*60 + t.Second() }
-	if d := (seconds(then) - seconds(at) + 24*3600) % (24 * 3600); m.Error.Data.Retry < 60_000 || d > 60 && d < 24*3600-60 {
+	if d := (seconds(then) - seconds(at) + 24*3600) % (24 * 3600); m.Error.Data.Retry < 60_000 ||
+		d > 60 && d < 24*3600-60 {
 		t.Errorf("the hint is %q, but retry_after_ms is %d", m.Error.Data.Hint, m.Error.Data.Retry)
 	}
 }

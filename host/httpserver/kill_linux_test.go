@@ -96,7 +96,8 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 func (p *process) awaitInFlight(server string, want int) {
 	p.t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
-		cmd := exec.Command(p.cmd.Path, append(slices.Clone(p.cmd.Args[1:3]), "status", "--json", "--instance", strconv.Itoa(p.cmd.Process.Pid), server)...)
+		cmd := exec.Command(p.cmd.Path, append(slices.Clone(p.cmd.Args[1:3]), "status", "--json", "--instance",
+			strconv.Itoa(p.cmd.Process.Pid), server)...)
 		cmd.Env = p.cmd.Env
 		out, err := cmd.Output()
 		var status struct {
@@ -110,7 +111,8 @@ func (p *process) awaitInFlight(server string, want int) {
 		if err == nil {
 			err = json.Unmarshal(out, &status)
 		}
-		if err == nil && len(status.Processes) == 1 && len(status.Processes[0].Servers) == 1 && status.Processes[0].Servers[0].InFlight == want {
+		if err == nil && len(status.Processes) == 1 && len(status.Processes[0].Servers) == 1 &&
+			status.Processes[0].Servers[0].InFlight == want {
 			return
 		}
 		if time.Now().After(end) {

@@ -152,7 +152,8 @@ func (ls *legacySSE) message(w http.ResponseWriter, r *http.Request, p authn.Pri
 		b.release()
 		return
 	}
-	leave, accepted := sync.OnceFunc(func() { settings.inFlight.release(p); b.release() }), false // an accepted message counts until it is answered
+	// An accepted message counts until it is answered.
+	leave, accepted := sync.OnceFunc(func() { settings.inFlight.release(p); b.release() }), false
 	defer func() {
 		if !accepted {
 			leave()

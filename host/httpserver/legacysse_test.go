@@ -12,7 +12,8 @@ import (
 func TestLegacySSESessionHasRolesOfLatestToken(t *testing.T) {
 	t.Parallel()
 	tokens := authn.NewTokens([]authn.StaticToken{
-		{Token: aliceToken, Subject: "alice", Tenant: "default", Roles: []string{"admin"}}, {Token: bobToken, Subject: "alice", Tenant: "default"},
+		{Token: aliceToken, Subject: "alice", Tenant: "default", Roles: []string{"admin"}},
+		{Token: bobToken, Subject: "alice", Tenant: "default"},
 	})
 	h := openFixture(t, func(o *Options) { o.Auth, o.LegacySSE = tokens, true }, newScriptedServer("a", "2025-11-25"))
 	says := h.newLegacyClientAs(t, aliceToken)

@@ -41,7 +41,8 @@ func TestMaxInFlight(t *testing.T) {
 	for i := range 500 {
 		work.Go(func() {
 			m, header := modernCall(i, "a__wait", `{}`)
-			if status, text, _, err := v.post(m, header...); status != http.StatusOK || err != nil || !strings.Contains(text, fmt.Sprintf(`"id":%d,`, i)) {
+			if status, text, _, err := v.post(m, header...); status != http.StatusOK || err != nil ||
+				!strings.Contains(text, fmt.Sprintf(`"id":%d,`, i)) {
 				t.Errorf("%d, %v: %s", status, err, text)
 			}
 		})
@@ -80,7 +81,8 @@ func TestListenersHaveTheirOwnLimit(t *testing.T) {
 	t.Parallel()
 	h := openFixture(t, func(o *Options) { o.MaxInFlight, o.Sessions.Max = 2, 4 }, newScriptedServer("a", "2026-07-28"))
 	v := h.newClient(t)
-	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta + `}}`
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+		meta + `}}`
 	header := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -128,7 +130,8 @@ func TestMaxSessions(t *testing.T) {
 	expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 	v.session = ids[7]
 	v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-	if resp, err := v.request(t.Context(), http.MethodDelete, ""); err != nil || resp.StatusCode != http.StatusNoContent {
+	if resp, err := v.request(t.Context(), http.MethodDelete, ""); err != nil ||
+		resp.StatusCode != http.StatusNoContent {
 		t.Fatal(resp, err)
 	}
 	v.session = ""
@@ -177,7 +180,8 @@ func TestAddresses(t *testing.T) {
 		want bool
 	}{
 		{"192.0.2.1:1", true}, {"192.0.2.1:2", false}, {"[::ffff:192.0.2.1]:3", false}, {"192.0.2.2:1", true},
-		{"[2001:db8::1]:1", true}, {"[2001:db8::2]:1", false}, {"[2001:db8:0:1::1]:1", true}, {"[fe80::1%eth0]:1", true}, {"[fe80::1%eth1]:1", false},
+		{"[2001:db8::1]:1", true}, {"[2001:db8::2]:1", false}, {"[2001:db8:0:1::1]:1", true},
+		{"[fe80::1%eth0]:1", true}, {"[fe80::1%eth1]:1", false},
 		{"127.0.0.1:1", true}, {"127.0.0.1:1", true}, {"[::1]:1", true}, {"[::1]:1", true}, {"@", true}, {"@", true},
 	} {
 		if wait, ok := a.allow(c.from, limit, false); ok != c.want || !ok && wait < time.Minute {
@@ -202,11 +206,12 @@ func TestRefusedCallsHaveRetryAfter(t *testing.T) {
 		accept string
 		want   string
 	}{
-		"rate":                    {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json, text/event-stream", "3"},
-		"rate, JSON only":         {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json", "3"},
-		"rate, stream only":       {limit.ToolRule{Rate: 0.4, Burst: 1}, "text/event-stream", "3"},
-		"concurrency":             {limit.ToolRule{Concurrent: 1}, "application/json, text/event-stream", "1"},
-		"concurrency, after 1.5s": {limit.ToolRule{Concurrent: 1, Wait: 1500 * time.Millisecond}, "application/json, text/event-stream", ""},
+		"rate":              {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json, text/event-stream", "3"},
+		"rate, JSON only":   {limit.ToolRule{Rate: 0.4, Burst: 1}, "application/json", "3"},
+		"rate, stream only": {limit.ToolRule{Rate: 0.4, Burst: 1}, "text/event-stream", "3"},
+		"concurrency":       {limit.ToolRule{Concurrent: 1}, "application/json, text/event-stream", "1"},
+		"concurrency, after 1.5s": {limit.ToolRule{Concurrent: 1, Wait: 1500 * time.Millisecond},
+			"application/json, text/event-stream", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +234,8 @@ func TestRefusedCallsHaveRetryAfter(t *testing.T) {
 				},
 			} {
 				status, text, got, err := call()
-				if err != nil || status != http.StatusOK || got.Get("Retry-After") != c.want || !strings.Contains(text, `"retry_after_ms":`) {
+				if err != nil || status != http.StatusOK || got.Get("Retry-After") != c.want ||
+					!strings.Contains(text, `"retry_after_ms":`) {
 					t.Errorf("%s: %d, Retry-After %q, %v: %s", era, status, got.Get("Retry-After"), err, text)
 				}
 			}
@@ -246,13 +252,15 @@ func TestManyAddressesTakeLittleMemory(t *testing.T) {
 		t.Skip("slow with the race detector, and uses one goroutine only")
 	}
 	a, tools := newAddressLimiter(), limit.NewTools(hclog.NewNullLogger())
-	tools.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1, Burst: 2, Concurrent: 2}})
+	tools.SetRules([]limit.ToolRule{{Match: func(string, string) bool { return true }, Rate: 1, Burst: 2,
+		Concurrent: 2}})
 	before := heapInUse()
 	for i := range 1_000_000 {
 		a.allow(fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff), Rate{60, 120}, false)
 	}
 	for i := range 60_000 {
-		leave, err := tools.Acquire(t.Context(), limit.Call{Tenant: fmt.Sprintf("tenant-%d", i), Server: "server", Tool: "tool"})
+		leave, err := tools.Acquire(t.Context(),
+			limit.Call{Tenant: fmt.Sprintf("tenant-%d", i), Server: "server", Tool: "tool"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,25 +291,28 @@ func TestIncompleteRequestsTimeOut(t *testing.T) {
 	head := "POST /mcp HTTP/1.1\r\nHost: " + h.address + "\r\nAuthorization: Bearer " + aliceToken + "\r\n"
 	json := head + "Content-Type: application/json\r\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"nothing":               {"", ""},
-		"a line":                {"POST /mcp HT", ""},
-		"a header":              {"POST /mcp HTTP/1.1\r\nHost: x\r\nX-A: ", ""},
-		"no body":               {json + "Content-Length: 10\r\n\r\n", " 408 "},
-		"half a body":           {json + "Content-Length: 100\r\n\r\n{\"jsonrpc\":", " 408 "},
-		"no chunk":              {json + "Transfer-Encoding: chunked\r\n\r\n", " 408 "},
-		"half a chunk":          {json + "Transfer-Encoding: chunked\r\n\r\n20\r\n{", " 408 "},
-		"a chunk of many":       {json + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", " 408 "},
-		"too large":             {json + "Content-Length: 2000\r\n\r\n{", " 413 "},
-		"much too large":        {json + "Content-Length: 2000000000\r\n\r\n{", " 413 "},
-		"too large a chunk":     {json + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + strings.Repeat(" ", 1500), " 413 "},
+		"nothing":         {"", ""},
+		"a line":          {"POST /mcp HT", ""},
+		"a header":        {"POST /mcp HTTP/1.1\r\nHost: x\r\nX-A: ", ""},
+		"no body":         {json + "Content-Length: 10\r\n\r\n", " 408 "},
+		"half a body":     {json + "Content-Length: 100\r\n\r\n{\"jsonrpc\":", " 408 "},
+		"no chunk":        {json + "Transfer-Encoding: chunked\r\n\r\n", " 408 "},
+		"half a chunk":    {json + "Transfer-Encoding: chunked\r\n\r\n20\r\n{", " 408 "},
+		"a chunk of many": {json + "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n", " 408 "},
+		"too large":       {json + "Content-Length: 2000\r\n\r\n{", " 413 "},
+		"much too large":  {json + "Content-Length: 2000000000\r\n\r\n{", " 413 "},
+		"too large a chunk": {json + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + strings.Repeat(" ", 1500),
+			" 413 "},
 		"of another type":       {head + "Content-Type: text/plain\r\nContent-Length: 100\r\n\r\n{", " 415 "},
 		"with an unknown token": {strings.Replace(json, aliceToken, "x", 1) + "Content-Length: 100\r\n\r\n{", " 401 "},
 		"from an evil page":     {json + "Origin: null\r\nContent-Length: 100\r\n\r\n{", " 403 "},
 		"to an unknown path":    {strings.Replace(json, "/mcp", "/x", 1) + "Content-Length: 100\r\n\r\n{", " 404 "},
 		"with another method":   {strings.Replace(json, "POST", "PUT", 1) + "Content-Length: 100\r\n\r\n{", " 405 "},
-		"for health":            {strings.Replace(json, "POST /mcp", "GET /healthz", 1) + "Content-Length: 100\r\n\r\n{", " 200 "},
-		"to end a session":      {strings.Replace(json, "POST", "DELETE", 1) + "Content-Length: 100\r\n\r\n{", " 400 "},
-		"too many header lines": {head + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 30) + "\r\n", " 431 "},
+		"for health": {strings.Replace(json, "POST /mcp", "GET /healthz", 1) + "Content-Length: 100\r\n\r\n{",
+			" 200 "},
+		"to end a session": {strings.Replace(json, "POST", "DELETE", 1) + "Content-Length: 100\r\n\r\n{", " 400 "},
+		"too many header lines": {head + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 30) + "\r\n",
+			" 431 "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -320,8 +331,11 @@ func TestIncompleteRequestsTimeOut(t *testing.T) {
 // BenchmarkRefused measures the refusal of a request above the rate of its
 // address, beside a handler that does nothing.
 func BenchmarkRefused(b *testing.B) {
-	h := openFixture(b, func(o *Options) { o.PerAddress, o.Loopback = Rate{PerSecond: 0.001, Burst: 1}, true }, newScriptedServer("a", "2026-07-28"))
-	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }))
+	h := openFixture(b, func(o *Options) { o.PerAddress, o.Loopback = Rate{PerSecond: 0.001, Burst: 1}, true },
+		newScriptedServer("a", "2026-07-28"))
+	bare := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
 	defer bare.Close()
 	for name, at := range map[string]string{"junctor": h.address, "bare": bare.Listener.Addr().String()} {
 		b.Run(name, func(b *testing.B) {

@@ -45,9 +45,11 @@ func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 	if secure != nil {
 		x.secure.Store(secure)
 		config = &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return x.secure.Load().current().config, nil },
-			NextProtos:         protocols,
+			MinVersion: tls.VersionTLS12,
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				return x.secure.Load().current().config, nil
+			},
+			NextProtos: protocols,
 		}
 	}
 	base, cancel := context.WithCancelCause(context.WithValue(context.Background(), listenerKey{}, x))
@@ -104,7 +106,8 @@ func (l *Listener) Retire() {
 	l.server.work.Go(func() {
 		defer l.server.listeners.remove(l)
 		if !waitQuiet(drain, func() bool { return l.requests.Load() > 0 }) {
-			l.server.log.Warn("drain timeout reached: the remaining requests to the previous address are abandoned", "in_flight", l.requests.Load())
+			l.server.log.Warn("drain timeout reached: the remaining requests to the previous address are abandoned",
+				"in_flight", l.requests.Load())
 		}
 		l.close()
 	})

@@ -52,7 +52,8 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 	if soak() {
 		clients = 100
 	}
-	for name, header := range map[string][]string{"json": {"Accept", "application/json"}, "stream": {"Accept", "text/event-stream"}} {
+	for name, header := range map[string][]string{"json": {"Accept", "application/json"},
+		"stream": {"Accept", "text/event-stream"}} {
 		t.Run(name, func(t *testing.T) {
 			s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "bigline 15", "ok", "biglast 15"), "127.0.0.1:0")
 			v := s.newClient(t)
@@ -63,7 +64,8 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 				m, more := modernCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`)
 				return rawRequest(s.address, m, append(more, header...)...)
 			})
-			s.within(fmt.Sprintf("%s: small calls beside %d unread answers", name, clients), callFor(v, 5*time.Second), time.Second)
+			s.within(fmt.Sprintf("%s: small calls beside %d unread answers", name, clients),
+				callFor(v, 5*time.Second), time.Second)
 			s.within(name+": a large answer again", succeeds(t, v, "a__bad", 15<<20), 10*time.Second)
 			s.checkPeak(fmt.Sprintf("%s: memory with %d unread answers", name, clients), maxMiB)
 			if !strings.Contains(s.log.String(), "serving over HTTP") {
@@ -77,7 +79,8 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 // its answer does not fit, also if the id is the last member. The server must
 // keep running.
 func TestAnswerAboveTheMemoryBecomesAnError(t *testing.T) {
-	s := startHTTP(t, t.TempDir(), "gateway {\n  max_memory = \"128MiB\"\n}\n"+serverBlocks(t, "", "bigline 15", "biglast 15"), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(),
+		"gateway {\n  max_memory = \"128MiB\"\n}\n"+serverBlocks(t, "", "bigline 15", "biglast 15"), "127.0.0.1:0")
 	v := s.newClient(t)
 	succeeds(t, v, "a__bad", 15<<20)
 	conns := connectWithoutReading(t, s, 12, func(i int) string {
@@ -95,8 +98,10 @@ func TestAnswerAboveTheMemoryBecomesAnError(t *testing.T) {
 		switch {
 		case err == nil && len(text) > 15<<20:
 			whole++
-		case err == nil && strings.Contains(string(text), `"code":-31011`) && strings.Contains(string(text), `"reason":"overloaded"`) &&
-			strings.Contains(string(text), `"code":"gateway.overloaded"`) && strings.Contains(string(text), fmt.Sprintf(`"id":%d`, i)):
+		case err == nil && strings.Contains(string(text), `"code":-31011`) &&
+			strings.Contains(string(text), `"reason":"overloaded"`) &&
+			strings.Contains(string(text), `"code":"gateway.overloaded"`) &&
+			strings.Contains(string(text), fmt.Sprintf(`"id":%d`, i)):
 			refused++
 		default:
 			t.Errorf("%v: %.300s", err, text)
@@ -116,7 +121,9 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 	if soak() {
 		clients = 100
 	}
-	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "bigline 15", "ok", "modern-bigline 15")+gatewayBlock(`    max_body = "16MiB"`), "127.0.0.1:0")
+	s := startHTTP(t, t.TempDir(),
+		serverBlocks(t, "", "bigline 15", "ok", "modern-bigline 15")+gatewayBlock(`    max_body = "16MiB"`),
+		"127.0.0.1:0")
 	v := s.newClient(t)
 	succeeds(t, v, "a__bad", 15<<20)
 	succeeds(t, v, "b__echo", 10)
@@ -144,12 +151,14 @@ func TestMemoryWithBodiesAndLogs(t *testing.T) {
 			}
 			defer conn.Close()                                          // a stopped AfterFunc may not run at all
 			defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // ends the write
-			_, _ = io.WriteString(conn, rawRequest(s.address, legacyCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`), "Mcp-Session-Id", session, "Accept", "text/event-stream"))
+			_, _ = io.WriteString(conn, rawRequest(s.address, legacyCall(i, [...]string{"a__bad", "c__bad"}[i%2], `{}`),
+				"Mcp-Session-Id", session, "Accept", "text/event-stream"))
 			<-ctx.Done()
 		})
 	}
 	// Calls to the other servers wait behind many large answers.
-	s.within(fmt.Sprintf("small calls beside %d bodies and logs", clients), callToolFor(v, "b__echo", 5*time.Second), time.Second)
+	s.within(fmt.Sprintf("small calls beside %d bodies and logs", clients),
+		callToolFor(v, "b__echo", 5*time.Second), time.Second)
 	cancel()
 	work.Wait()
 	s.within("a large answer again", succeeds(t, v, "a__bad", 15<<20), 10*time.Second)

@@ -23,7 +23,8 @@ func TestFixedLimits(t *testing.T) {
 		fmt.Sprintf("| request line and headers | %d KiB |", maxHeader>>10),
 		fmt.Sprintf("a message of up to %d KiB comes while the memory is full", limit.Small>>10),
 		fmt.Sprintf("and not %d seconds, to take %d KiB of a large answer", chunkTimeout/time.Second, chunk>>10),
-		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute", limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
+		fmt.Sprintf("%d lines a second and %d at once, %d MiB a minute",
+			limit.LinesPerSecond, limit.LinesAtOnce, limit.BytesPerMinute>>20),
 		map[time.Duration]string{10 * time.Second: "the log says every ten seconds"}[limit.ToldEvery],
 
 		map[time.Duration]string{10 * time.Second: "after ten seconds"}[bodyGrace],

@@ -49,7 +49,8 @@ func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principa
 }
 
 // postModern answers a message of a modern client.
-func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
+func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active,
+	m *mcp.Message, takes accept) {
 	switch {
 	case m.IsResponse():
 		writeError(w, r, http.StatusBadRequest, errResponse)
@@ -75,7 +76,8 @@ func (srv *Server) postModern(w http.ResponseWriter, r *http.Request, p authn.Pr
 	a := srv.gateway.Answer(ctx, m, about)
 	defer a.Message.Hold.Release()
 	if a.Empty() && streamEndOf(ctx) != nil {
-		a.Message = sendqueue.Text(mcp.AppendResult(nil, m.ID, mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, m.ID)))
+		a.Message = sendqueue.Text(mcp.AppendResult(nil, m.ID,
+			mcp.SetPath([]byte(`{"resultType":"complete"}`), []string{"_meta", mcp.MetaSubscription}, m.ID)))
 	}
 	x.finish(a, modernStatus(a))
 }
@@ -87,14 +89,16 @@ func modernStatus(a *gateway.Answer) int {
 		return http.StatusOK
 	case a.Code == mcp.CodeMethodNotFound && a.Refused:
 		return http.StatusNotFound
-	case a.Refused, a.Code == mcp.CodeHeaderMismatch, a.Code == mcp.CodeMissingCapability, a.Code == mcp.CodeUnsupported:
+	case a.Refused, a.Code == mcp.CodeHeaderMismatch, a.Code == mcp.CodeMissingCapability,
+		a.Code == mcp.CodeUnsupported:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK
 }
 
 // postLegacy handles a message of a session, or one that begins a session.
-func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
+func (srv *Server) postLegacy(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active,
+	m *mcp.Message, takes accept) {
 	if m.Method == mcp.MethodInitialize && m.IsRequest() {
 		srv.initialize(w, r, p, settings, m, takes) // the body negotiates the version, whatever the header says
 		return
@@ -133,7 +137,8 @@ func legacyStatus(a *gateway.Answer) int {
 }
 
 // initialize begins a session.
-func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, m *mcp.Message, takes accept) {
+func (srv *Server) initialize(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active,
+	m *mcp.Message, takes accept) {
 	if srv.isDraining() {
 		writeRetryable(w, r, http.StatusServiceUnavailable, settings.Drain, errStopping)
 		return

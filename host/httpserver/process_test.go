@@ -130,7 +130,8 @@ func withCLI(t *testing.T) {
 	t.Helper()
 	dir := buildPrograms(t)
 	cliPlugin.once.Do(func() {
-		for name, pkg := range map[string]string{"junctor-plugin-cli": "./plugins/cli", "junctor-sandbox": "./plugins/internal/launcher"} {
+		for name, pkg := range map[string]string{"junctor-plugin-cli": "./plugins/cli",
+			"junctor-sandbox": "./plugins/internal/launcher"} {
 			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(dir, "plugins", name), pkg)
 			c.Dir = "../.."
 			if out, err := c.CombinedOutput(); err != nil {

@@ -44,7 +44,9 @@ func TestConcurrentClientsGetTheirOwnAnswers(t *testing.T) {
 					m, header = modernCall(id, "a__echo", argument)
 				}
 				status, text, _, err := v.post(m, header...)
-				if err != nil || status != http.StatusOK || !strings.HasPrefix(text, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, id)) || !strings.Contains(text, argument) {
+				if err != nil || status != http.StatusOK ||
+					!strings.HasPrefix(text, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, id)) ||
+					!strings.Contains(text, argument) {
 					t.Errorf("client %d, call %d: %d, %v: %.300s", c, id, status, err, text)
 					return
 				}
@@ -122,7 +124,8 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "work")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\necho $$ > \"$1.pid\"\nsleep \"$2\"\necho done > \"$1.done\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho $$ > \"$1.pid\"\nsleep \"$2\"\necho done > \"$1.done\"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	config := fmt.Sprintf(`server "w" {
@@ -150,7 +153,8 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	began := func(name string) (pid int) {
 		t.Helper()
 		for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if text, err := os.ReadFile(filepath.Join(made, name+".pid")); err == nil && bytes.HasSuffix(text, []byte("\n")) {
+			if text, err := os.ReadFile(filepath.Join(made, name+".pid")); err == nil &&
+				bytes.HasSuffix(text, []byte("\n")) {
 				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 				return pid
 			}
@@ -239,7 +243,8 @@ func TestShutdownAnswersAcceptedCalls(t *testing.T) {
 				switch {
 				case err == nil && status == http.StatusOK && strings.Contains(text, `"result":`):
 					answered.Add(1)
-				case err != nil && signalled.Load() && (strings.Contains(err.Error(), "connection refused") || strings.Contains(err.Error(), "connection reset")):
+				case err != nil && signalled.Load() && (strings.Contains(err.Error(), "connection refused") ||
+					strings.Contains(err.Error(), "connection reset")):
 					refused.Add(1) // includes connections that were not accepted before the listener closed
 				default:
 					t.Errorf("call %d failed: %d, %v: %.300s", i, status, err, text)
@@ -369,7 +374,8 @@ func (v *testClient) resumeAfterRestart(round int, had []event) (cut bool) {
 	again := messages(v.readStream(stream + "-0"))
 	together := append(had[:len(had):len(had)], rest...)
 	if len(again) != len(together) {
-		t.Errorf("round %d: %d events before and %d after the restart, but %d in one read", round, len(had), len(rest), len(again))
+		t.Errorf("round %d: %d events before and %d after the restart, but %d in one read",
+			round, len(had), len(rest), len(again))
 		return false
 	}
 	for i := range again {
@@ -382,8 +388,10 @@ func (v *testClient) resumeAfterRestart(round int, had []event) (cut bool) {
 	}
 	last := again[len(again)-1].data
 	switch {
-	case len(again) == notificationsPerCall+1 && strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, round)):
-	case strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":`, round)) && strings.Contains(last, `"reason":"restarted"`):
+	case len(again) == notificationsPerCall+1 &&
+		strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":`, round)):
+	case strings.HasPrefix(last, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"error":`, round)) &&
+		strings.Contains(last, `"reason":"restarted"`):
 		cut = true
 	default:
 		t.Errorf("round %d: the last of %d events is %s", round, len(again), last)

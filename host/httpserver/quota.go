@@ -19,12 +19,15 @@ type requestQuota struct {
 // the attribute that sets it, and the one that sets the shares.
 func newRequestQuota(of *limit.Quota, max int, shares limit.Shares, kind, attribute, share string) requestQuota {
 	above := func(who, block string, most int64) *httpError {
-		return &httpError{code: codeTooManyRequests, message: fmt.Sprintf("%s limit reached: %s may use %d of the %d of %s; the share is %s in limits { %s }", kind, who, most, max, attribute, share, block),
+		return &httpError{code: codeTooManyRequests,
+			message: fmt.Sprintf("%s limit reached: %s may use %d of the %d of %s; the share is %s in limits { %s }",
+				kind, who, most, max, attribute, share, block),
 			reason: "share", modern: -31010}
 	}
 	return requestQuota{
-		Quota:     of,
-		full:      &httpError{code: -32000, message: fmt.Sprintf("%s limit reached: %s is %d", kind, attribute, max), reason: "overloaded", modern: -31011},
+		Quota: of,
+		full: &httpError{code: -32000, message: fmt.Sprintf("%s limit reached: %s is %d", kind, attribute, max),
+			reason: "overloaded", modern: -31011},
 		tenant:    above("the clients of one tenant", "per_tenant", shares.Tenant),
 		principal: above("one client", "per_principal", shares.Principal),
 	}

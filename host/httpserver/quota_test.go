@@ -54,7 +54,8 @@ func TestOneClientGetsHalfOfTheRequests(t *testing.T) {
 	for range 3 {
 		status, text, got, _ := alice.post(message, header...)
 		expectRetryable(t, status, http.StatusTooManyRequests, got, text, "share")
-		if !strings.Contains(text, "-31010") || !strings.Contains(text, "one client may use 3 of the 5 of max_in_flight") {
+		if !strings.Contains(text, "-31010") ||
+			!strings.Contains(text, "one client may use 3 of the 5 of max_in_flight") {
 			t.Error(text)
 		}
 	}
@@ -84,7 +85,8 @@ func TestOneClientGetsHalfOfTheRequests(t *testing.T) {
 func TestOneClientGetsHalfOfTheListeners(t *testing.T) {
 	t.Parallel()
 	_, alice, bob := openShared(t, func(o *Options) { o.Sessions.Max = 4 }, newScriptedServer("a", "2026-07-28"))
-	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + meta + `}}`
+	const listen = `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` +
+		meta + `}}`
 	header := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -125,7 +127,8 @@ func TestOneClientGetsHalfOfTheSessions(t *testing.T) {
 	bob.initialize()
 	bob.session = ""
 	bob.initialize()
-	if resp, err = alice.request(t.Context(), http.MethodDelete, ""); err != nil || resp.StatusCode != http.StatusNoContent {
+	if resp, err = alice.request(t.Context(), http.MethodDelete, ""); err != nil ||
+		resp.StatusCode != http.StatusNoContent {
 		t.Fatal(resp, err)
 	}
 	_ = resp.Body.Close()
@@ -150,7 +153,8 @@ func TestConnectionsPerAddress(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	newAuthority(t, dir, "ours").sign("server", 2)
-	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

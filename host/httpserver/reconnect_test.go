@@ -29,7 +29,8 @@ func eventCount() int {
 // openUpdatesFixture returns a fixture with one server, a session that is
 // subscribed to its resource, and a function that sends a notification about
 // the resource.
-func openUpdatesFixture(t *testing.T, change func(*Options)) (h *fixture, v *testClient, update func(n int, padding string)) {
+func openUpdatesFixture(t *testing.T, change func(*Options)) (h *fixture, v *testClient, update func(n int,
+	padding string)) {
 	t.Helper()
 	a := newScriptedServer("a", "2025-11-25")
 	h = openFixture(t, change, a)
@@ -37,7 +38,8 @@ func openUpdatesFixture(t *testing.T, change func(*Options)) (h *fixture, v *tes
 	v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
 	link := a.Link()
 	return h, v, func(n int, padding string) {
-		link.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://r","n":%d,"padding":%q}}`, n, padding))
+		link.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"test://r","n":%d,"padding":%q}}`,
+			n, padding))
 	}
 }
 
@@ -134,7 +136,9 @@ func TestRequestStreamSurvivesCuts(t *testing.T) {
 	defer work.Wait()
 	work.Go(func() {
 		for i := range eventCount() {
-			w.link.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`, i+1))
+			w.link.Say(fmt.Sprintf(
+				`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`, i+1,
+			))
 		}
 		w.answer(`{"content":[]}`)
 	})
@@ -218,7 +222,9 @@ func dialWithSmallBuffer(t *testing.T, at string) net.Conn {
 func openUnreadStream(t *testing.T, h *fixture, v *testClient) net.Conn {
 	t.Helper()
 	conn := dialWithSmallBuffer(t, h.address)
-	if _, err := fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.address, v.session); err != nil {
+	if _, err := fmt.Fprintf(conn,
+		"GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n",
+		h.address, v.session); err != nil {
 		t.Fatal(err)
 	}
 	return conn

@@ -12,7 +12,8 @@ import (
 // panics there. Deferred calls release the limits that the request holds.
 
 // errPanic is the answer to a request whose handler panicked.
-var errPanic = &httpError{code: mcp.CodeInternal, message: "internal error in junctor: the log has the details", reason: "internal"}
+var errPanic = &httpError{code: mcp.CodeInternal, message: "internal error in junctor: the log has the details",
+	reason: "internal"}
 
 // recoverPanic answers a request whose handler panicked. Defer it. If the
 // response has begun, it closes the connection, so that the client notices the

@@ -22,7 +22,8 @@ func (panickingObserver) Begin(gateway.Beginning) gateway.Observation { panic("o
 
 // holdsNothing reports whether no request, body or byte is counted.
 func (h *fixture) holdsNothing() bool {
-	return h.inFlight.Used() == 0 && h.memory.Used() == h.sessions.Kept() && h.listening.Used() == 0 && h.slow.Len() == 0
+	return h.inFlight.Used() == 0 && h.memory.Used() == h.sessions.Kept() && h.listening.Used() == 0 &&
+		h.slow.Len() == 0
 }
 
 // TestPanicCostsOneRequest checks that a client gets an error without details
@@ -37,7 +38,8 @@ func TestPanicCostsOneRequest(t *testing.T) {
 	whole, c := s.Client.(*sessionClient).Session, s.Client.(*sessionClient)
 	// A gateway without a log and a catalog panics even while it reports a
 	// panic.
-	broken := gateway.New(gateway.Options{}).Resume(gateway.Client{Principal: authn.Anonymous(), Out: closedStream{}}, whole.State())
+	broken := gateway.New(gateway.Options{}).Resume(gateway.Client{Principal: authn.Anonymous(), Out: closedStream{}},
+		whole.State())
 	message, header := modernCall(7, "a__echo", `{}`)
 	for what, test := range map[string]struct {
 		breaks func() (mend func())
@@ -50,11 +52,13 @@ func TestPanicCostsOneRequest(t *testing.T) {
 				h.Apply(Settings{Auth: panickingAuthenticator{}})
 				return func() { h.Apply(defaults().Settings) }
 			},
-			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500, `"reason":"internal"`,
+			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500,
+			`"reason":"internal"`,
 		},
 		"modern": {
 			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
-			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500, `"reason":"internal"`,
+			func() (int, string, http.Header, error) { return modern.post(message, header...) }, 500,
+			`"reason":"internal"`,
 		},
 		"modern, on a stream": {
 			func() func() { g := h.Server.gateway; h.Server.gateway = nil; return func() { h.Server.gateway = g } },
@@ -80,17 +84,20 @@ func TestPanicCostsOneRequest(t *testing.T) {
 		},
 		"a session's handshake": {
 			func() func() { h.Server.gateway = nil; g := h.gateway; return func() { h.Server.gateway = g } },
-			func() (int, string, http.Header, error) { return modern.post(initializeRequest) }, 500, `"reason":"internal"`,
+			func() (int, string, http.Header, error) { return modern.post(initializeRequest) }, 500,
+			`"reason":"internal"`,
 		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			mend := test.breaks()
 			status, text, _, err := test.ask()
 			mend()
-			if err != nil || status != test.status || !strings.Contains(text, test.says) || !strings.Contains(text, "-32603") {
+			if err != nil || status != test.status || !strings.Contains(text, test.says) ||
+				!strings.Contains(text, "-32603") {
 				t.Errorf("%d, %v: %s", status, err, text)
 			}
-			if strings.Contains(text, "oops") || strings.Contains(text, "nil pointer") || strings.Contains(text, "goroutine") {
+			if strings.Contains(text, "oops") || strings.Contains(text, "nil pointer") ||
+				strings.Contains(text, "goroutine") {
 				t.Error(text)
 			}
 			if !h.holdsNothing() {

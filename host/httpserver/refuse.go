@@ -20,7 +20,8 @@ const (
 	authRetryAfter = 5 * time.Second
 )
 
-var errAuthUnavailable = &httpError{code: codeTooManyRequests, message: "authentication is not available", reason: "overloaded", modern: -31011}
+var errAuthUnavailable = &httpError{code: codeTooManyRequests, message: "authentication is not available",
+	reason: "overloaded", modern: -31011}
 
 // unauthorizedBody is the same for every reason. The log has the reason.
 const unauthorizedBody = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"unauthorized"}}`
@@ -37,7 +38,8 @@ func (a *admission) identify(w http.ResponseWriter, r *http.Request, settings *a
 	a.log.Log(hclog.Warn, "http", "refused a client",
 		"why", err.Error(), "from", r.RemoteAddr, "request", requestID(w))
 	a.gateway.Audit().Note(&audit.Event{
-		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(w), Transport: "http", Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
+		Kind: audit.AuthFailure, Time: begun, RequestID: requestID(w), Transport: "http",
+		Address: clientAddress(r, settings), Outcome: audit.Denied, Message: err.Error(),
 	})
 	a.refused.add(authn.Reason(err))
 	if _, ok := errors.AsType[*authn.UnavailableError](err); ok {

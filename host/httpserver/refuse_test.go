@@ -29,7 +29,8 @@ func (a slowAuth) Authenticate(r *http.Request) (authn.Principal, error) {
 	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
 	case strings.HasPrefix(token, "good"):
-		return authn.Principal{Subject: "alice", Tenant: "acme", Method: "jwt", Issuer: "https://id.example", Expires: a.expires}, nil
+		return authn.Principal{Subject: "alice", Tenant: "acme", Method: "jwt", Issuer: "https://id.example",
+			Expires: a.expires}, nil
 	case token == "":
 		return authn.Principal{}, authn.ErrMissing
 	case token == "broken":
@@ -54,7 +55,8 @@ func TestRefusalsAreEqual(t *testing.T) {
 	v := h.newClient(t)
 	message, header := modernCall(1, "a__small", "{}")
 	var first string
-	for _, token := range []string{"", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer " + strings.Repeat(".", 4000), "bearer x y"} {
+	for _, token := range []string{"", "Bearer ", "Bearer wrong", "Basic eDp5", "Bearer " + strings.Repeat(".", 4000),
+		"bearer x y"} {
 		resp, err := v.request(t.Context(), http.MethodPost, message, append(header, "Authorization", token)...)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +76,10 @@ func TestRefusalsAreEqual(t *testing.T) {
 			t.Errorf("%q:\n%s\nis not\n%s", token, got, first)
 		}
 	}
-	want := fmt.Sprintf(`Bearer realm="junctor", resource_metadata="http://%s/.well-known/oauth-protected-resource/mcp"`, h.address)
+	want := fmt.Sprintf(
+		`Bearer realm="junctor", resource_metadata="http://%s/.well-known/oauth-protected-resource/mcp"`,
+		h.address,
+	)
 	if !strings.Contains(first, want) || !strings.Contains(first, unauthorizedBody) {
 		t.Errorf("got %s, want %s", first, want)
 	}
@@ -89,7 +94,8 @@ func TestRefusalsAreEqual(t *testing.T) {
 		}
 		err = json.NewDecoder(resp.Body).Decode(&m)
 		resp.Body.Close()
-		if err != nil || m.Resource != "http://"+h.address+"/mcp" || !slices.Equal(m.Issuers, []string{"https://id.example"}) {
+		if err != nil || m.Resource != "http://"+h.address+"/mcp" ||
+			!slices.Equal(m.Issuers, []string{"https://id.example"}) {
 			t.Errorf("%s: %+v, %v", path, m, err)
 		}
 	}
@@ -121,7 +127,8 @@ func TestMetadataNeedsAnIssuer(t *testing.T) {
 		o.Auth, o.Issuers, o.URL = slowAuth{}, []string{"https://id.example"}, "https://mcp.example.com/team/mcp"
 	})
 	without := openFixture(t, func(o *Options) { o.Auth = newTestTokens() })
-	if status, text := get(with, http.MethodGet, ""); status != 200 || !strings.Contains(text, `"resource":"https://mcp.example.com/team/mcp"`) {
+	if status, text := get(with, http.MethodGet, ""); status != 200 ||
+		!strings.Contains(text, `"resource":"https://mcp.example.com/team/mcp"`) {
 		t.Errorf("%d: %s", status, text)
 	}
 	if status, text := get(with, http.MethodGet, "evil.example"); status != 403 || strings.Contains(text, "evil") {
@@ -145,7 +152,8 @@ func TestUnavailableAuthentication(t *testing.T) {
 	v := h.newClient(t)
 	v.header.Set("Authorization", "Bearer broken")
 	status, text, header, err := v.post(initializeRequest)
-	if err != nil || status != http.StatusServiceUnavailable || header.Get("Retry-After") != "5" || strings.Contains(text, "issuer") || !strings.Contains(text, "-32099") {
+	if err != nil || status != http.StatusServiceUnavailable || header.Get("Retry-After") != "5" ||
+		strings.Contains(text, "issuer") || !strings.Contains(text, "-32099") {
 		t.Errorf("%d, %v: %s", status, err, text)
 	}
 	v.header.Set("Authorization", "Bearer good")
@@ -155,14 +163,17 @@ func TestUnavailableAuthentication(t *testing.T) {
 // TestStreamEndsWithItsToken checks that a stream ends when its token expires, and that
 // the session goes on with a new token.
 func TestStreamEndsWithItsToken(t *testing.T) {
-	h := openFixture(t, func(o *Options) { o.Auth = slowAuth{expires: time.Now().Add(2 * time.Second)} }, newScriptedServer("a", "2025-11-25"))
+	h := openFixture(t, func(o *Options) { o.Auth = slowAuth{expires: time.Now().Add(2 * time.Second)} },
+		newScriptedServer("a", "2025-11-25"))
 	v := h.newClient(t)
 	v.header.Set("Authorization", "Bearer good")
 	v.initialize()
 	stream := v.mustListen("")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	modern, err := v.request(ctx, http.MethodPost, `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+meta+`}}`,
+	modern, err := v.request(ctx, http.MethodPost,
+		`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+
+			meta+`}}`,
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen", "Mcp-Session-Id", "")
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ func TestRequestID(t *testing.T) {
 		"of a refused message": {"POST", "/mcp", "{", []string{"a"}, true},
 		"of a wrong method":    {"PUT", "/mcp", "", []string{"a"}, true},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+h.address+c.path, strings.NewReader(c.body))
+		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+h.address+c.path,
+			strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}

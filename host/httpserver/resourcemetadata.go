@@ -38,7 +38,8 @@ func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, sett
 		return
 	}
 	text, err := json.Marshal(map[string]any{
-		"resource": settings.resource(r), "authorization_servers": settings.Issuers, "bearer_methods_supported": []string{"header"},
+		"resource": settings.resource(r), "authorization_servers": settings.Issuers,
+		"bearer_methods_supported": []string{"header"},
 	})
 	if err != nil {
 		panic(err) // strings can always be rendered

@@ -36,7 +36,8 @@ type finalAnswer struct {
 // newResumableStream begins to stream the answer of an exchange.
 func newResumableStream(x *exchange, s *sessionstore.Session, id []byte) streamer {
 	l := &resumableStream{log: s.Log(), number: s.Log().Begin(id), done: make(chan struct{}), last: &finalAnswer{}}
-	f := &logReader{server: x.server, settings: x.settings, session: s, events: newEventWriter(x.w, x.settings.Send), number: l.number, live: true, last: l.last}
+	f := &logReader{server: x.server, settings: x.settings, session: s, events: newEventWriter(x.w, x.settings.Send),
+		number: l.number, live: true, last: l.last}
 	x.server.work.Go(func() {
 		defer close(l.done)
 		defer func() {
@@ -143,7 +144,8 @@ func (l *logReader) write() error {
 		batch, err := l.session.Log().Read(l.number, l.at, l.live, readBatch)
 		if gap, ok := errors.AsType[*sessionstore.PurgedError](err); ok {
 			if message, at := l.droppedAnswer(gap); at > 0 {
-				return errors.Join(l.events.event("message", l.id(at), message.Head, message.Body, message.Tail), l.events.flush(), io.EOF)
+				return errors.Join(l.events.event("message", l.id(at), message.Head, message.Body, message.Tail),
+					l.events.flush(), io.EOF)
 			}
 			l.at = gap.Resume
 			if err := l.events.event("lagged", "", fmt.Appendf(nil, `{"dropped":%d}`, gap.Missed)); err != nil {
@@ -261,7 +263,8 @@ func lastEvent(h http.Header) (stream uint32, at uint64, found bool, err error) 
 	before, after, ok := strings.Cut(ids[0], "-")
 	number, err1 := strconv.ParseUint(before, 10, 32)
 	at, err2 := strconv.ParseUint(after, 10, 64)
-	if len(ids) > 1 || !ok || err1 != nil || err2 != nil || ids[0] != strconv.FormatUint(number, 10)+"-"+strconv.FormatUint(at, 10) {
+	if len(ids) > 1 || !ok || err1 != nil || err2 != nil ||
+		ids[0] != strconv.FormatUint(number, 10)+"-"+strconv.FormatUint(at, 10) {
 		return 0, 0, true, sessionstore.ErrNoStream
 	}
 	return uint32(number), at, true, nil

@@ -127,7 +127,8 @@ func TestApplyEndsStreamsThatBegin(t *testing.T) {
 	now.Auth = authn.NewTokens([]authn.StaticToken{{Token: bobToken, Subject: "bob", Tenant: "default"}})
 	h.Apply(now)
 	for token, ended := range map[string]bool{aliceToken: true, bobToken: false} {
-		r, err := http.NewRequestWithContext(context.WithValue(t.Context(), listenerKey{}, h.listener(t)), http.MethodGet, "http://"+h.address+"/mcp", nil)
+		r, err := http.NewRequestWithContext(context.WithValue(t.Context(), listenerKey{}, h.listener(t)),
+			http.MethodGet, "http://"+h.address+"/mcp", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

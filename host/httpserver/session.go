@@ -27,7 +27,8 @@ const maxSessionID = 128
 
 // beginSession creates the gateway's part of a new or restored session.
 func (srv *Server) beginSession(s *sessionstore.Session) any {
-	c := gateway.Client{Out: &commonStream{s.Log()}, Changed: s.SetState, Session: sessionDigest(s.ID)} // each request sets its principal
+	// Each request sets its principal.
+	c := gateway.Client{Out: &commonStream{s.Log()}, Changed: s.SetState, Session: sessionDigest(s.ID)}
 	from := s.State()
 	if len(from) == 0 {
 		return &sessionClient{Session: srv.gateway.Open(c)}
@@ -35,8 +36,11 @@ func (srv *Server) beginSession(s *sessionstore.Session) any {
 	// The previous process may or may not have executed the requests that it
 	// did not answer.
 	for _, open := range s.Log().Open() {
-		lost := mcp.ErrorObject(mcp.CodeInternal, "junctor was restarted before the answer: it is not known whether the request was executed", map[string]string{"reason": "restarted"})
-		s.Log().Append(open.Stream, sessionstore.Event{Data: [][]byte{mcp.AppendError(nil, open.Request, lost)}, Last: true})
+		lost := mcp.ErrorObject(mcp.CodeInternal,
+			"junctor was restarted before the answer: it is not known whether the request was executed",
+			map[string]string{"reason": "restarted"})
+		s.Log().Append(open.Stream,
+			sessionstore.Event{Data: [][]byte{mcp.AppendError(nil, open.Request, lost)}, Last: true})
 	}
 	return &sessionClient{Session: srv.gateway.Resume(c, from), opened: true}
 }
@@ -100,7 +104,8 @@ func (c *sessionClient) firstRead() bool {
 
 // findSession returns the session of a request, or answers the request. A
 // session of another principal looks as if it did not exist.
-func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active, unknown *httpError) (*sessionstore.Session, bool) {
+func (srv *Server) findSession(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active,
+	unknown *httpError) (*sessionstore.Session, bool) {
 	ids := r.Header["Mcp-Session-Id"]
 	if len(ids) != 1 || ids[0] == "" || len(ids[0]) > maxSessionID {
 		writeError(w, r, http.StatusBadRequest, errNoSession)
@@ -163,7 +168,8 @@ var _ gateway.Stream = (*commonStream)(nil)
 
 // appendMessage appends a message to the log, and returns its position.
 func appendMessage(log *sessionstore.Log, number uint32, m sendqueue.Message, last bool) uint64 {
-	return log.Append(number, sessionstore.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Transient, Last: last})
+	return log.Append(number,
+		sessionstore.Event{Data: [][]byte{m.Head, m.Body, m.Tail}, Transient: m.Transient, Last: last})
 }
 
 func (c *commonStream) Send(_ context.Context, m sendqueue.Message) error {

@@ -99,7 +99,8 @@ func (srv *Server) Uses() (requests, streams, sessions []limit.Use) {
 
 // connLimits returns the limits of connections.
 func (a *active) connLimits() httpconn.Limits {
-	return httpconn.Limits{Header: a.Header, Body: a.grace(), Idle: idleTimeout, Send: a.Send, PerAddress: a.Connections}
+	return httpconn.Limits{Header: a.Header, Body: a.grace(), Idle: idleTimeout, Send: a.Send,
+		PerAddress: a.Connections}
 }
 
 // grace returns the time that every body has to arrive.

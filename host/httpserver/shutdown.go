@@ -26,7 +26,8 @@ func (srv *Server) Failed() <-chan error { return srv.failed }
 func (srv *Server) Shutdown(l *Listener, leave func()) {
 	close(srv.leaving)
 	if delay := srv.active.Load().ReadyDelay; delay > 0 {
-		srv.log.Info("shutting down: not ready any longer, and requests are still served", "ready_delay", delay.String())
+		srv.log.Info("shutting down: not ready any longer, and requests are still served",
+			"ready_delay", delay.String())
 		time.Sleep(delay) // a second signal ends the process
 	}
 	srv.drain(l, leave)
@@ -49,7 +50,8 @@ func (srv *Server) drain(l *Listener, leave func()) {
 	leave()
 	_ = l.conns.Close()
 	limit := srv.active.Load().Drain
-	srv.log.Info("shutting down: new requests are refused", "in_flight", srv.inFlight.Used(), "drain_timeout", limit.String())
+	srv.log.Info("shutting down: new requests are refused",
+		"in_flight", srv.inFlight.Used(), "drain_timeout", limit.String())
 	srv.streams.end(func(s *clientStream) bool { return !s.answers && !s.listens }, errShutdown)
 	srv.gateway.EndListens()
 	waitQuiet(limit, srv.isBusy)

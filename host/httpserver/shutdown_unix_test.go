@@ -41,7 +41,8 @@ func TestDrainTimeoutEndsCallsWithAnError(t *testing.T) {
 		_ = stream.Body.Close()
 	}
 	said := s.log.String()
-	for _, want := range []string{"shutting down: new requests are refused", "drain timeout reached: the remaining requests are abandoned"} {
+	for _, want := range []string{"shutting down: new requests are refused",
+		"drain timeout reached: the remaining requests are abandoned"} {
 		if !regexp.MustCompile(`"@message":"` + want + `".*"in_flight":2\b`).MatchString(said) {
 			t.Errorf("the log does not say %q with the number\n%s", want, said)
 		}
@@ -78,7 +79,8 @@ func TestDrainRefusesNewConnections(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond) // until the process has read the signal
 	}
-	if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), `"id":1,"error"`) || time.Since(begun) < 3*time.Second {
+	if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), `"id":1,"error"`) ||
+		time.Since(begun) < 3*time.Second {
 		t.Errorf("the call in progress did not get its time, but %s: %s", time.Since(begun), text)
 	}
 }

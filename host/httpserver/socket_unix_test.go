@@ -29,7 +29,8 @@ func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the 
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
 			t.Errorf("after SetMode: %v, %v", info, err)
 		}
-		if again, err := Listen(t.Context(), "unix:"+path, mode); err == nil || !strings.Contains(err.Error(), "another process listens") {
+		if again, err := Listen(t.Context(), "unix:"+path, mode); err == nil ||
+			!strings.Contains(err.Error(), "another process listens") {
 			t.Errorf("%v, %v", again, err)
 		}
 		l.deadlineListener.(*net.UnixListener).SetUnlinkOnClose(false) // as after a kill
@@ -41,7 +42,8 @@ func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the 
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if l, err := Listen(t.Context(), "unix:"+path, 0o666); err == nil || !strings.Contains(err.Error(), "is not a socket") {
+	if l, err := Listen(t.Context(), "unix:"+path, 0o666); err == nil ||
+		!strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("%v, %v", l, err)
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
@@ -52,7 +54,8 @@ func TestSocketModeIgnoresUmask(t *testing.T) { // not parallel: it changes the 
 // TestListenOnIPv4Only checks that 0.0.0.0 does not listen on IPv6.
 func TestListenOnIPv4Only(t *testing.T) {
 	t.Parallel()
-	for address, want := range map[string]string{"0.0.0.0:0": "0.0.0.0", "127.0.0.1:0": "127.0.0.1", "localhost:0": ""} {
+	for address, want := range map[string]string{"0.0.0.0:0": "0.0.0.0",
+		"127.0.0.1:0": "127.0.0.1", "localhost:0": ""} {
 		l, err := Listen(t.Context(), address, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -36,7 +36,8 @@ func buildPrograms(t *testing.T) string {
 		for target, source := range map[string]string{
 			"junctor": "cmd/host", "plugins/junctor-plugin-stdio": "plugins/stdio", "evil": "testdata/evil/mcp",
 		} {
-			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(built.dir, target), "./"+source)
+			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o",
+				filepath.Join(built.dir, target), "./"+source)
 			c.Dir = "../.."
 			if out, err := c.CombinedOutput(); err != nil {
 				built.err = fmt.Errorf("building %s: %w\n%s", source, err, out)
@@ -85,7 +86,8 @@ func serverBlocks(t *testing.T, extra string, modes ...string) string {
 		for _, word := range append([]string{filepath.Join(buildPrograms(t), "evil")}, strings.Fields(mode)...) {
 			command = append(command, fmt.Sprintf("%q", word))
 		}
-		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n  }\n%s\n}\n", string(rune('a'+i)), strings.Join(command, ", "), extra)
+		fmt.Fprintf(&config, "server %q {\n  transport \"stdio\" {\n    command = [%s]\n  }\n%s\n}\n",
+			string(rune('a'+i)), strings.Join(command, ", "), extra)
 	}
 	return config.String()
 }
@@ -207,7 +209,8 @@ func (p *process) call(tool, more string) (string, time.Duration) {
 // expectEcho expects the echo of a server.
 func (p *process) expectEcho(server string) {
 	p.t.Helper()
-	if a, _ := p.call(server+"__echo", `,"n":9007199254740993`); !strings.Contains(a, `"echo":{"name":"echo","arguments":{},"n":9007199254740993}`) {
+	if a, _ := p.call(server+"__echo", `,"n":9007199254740993`); !strings.Contains(a,
+		`"echo":{"name":"echo","arguments":{},"n":9007199254740993}`) {
 		p.t.Errorf("server %s answers %.300s", server, a)
 	}
 }

@@ -121,7 +121,8 @@ func usableNow(renewed, before *x509.Certificate, file string) error {
 	if valid(renewed) || !valid(before) {
 		return nil
 	}
-	return fmt.Errorf("the certificate %s is valid from %s to %s, which is not now", file, renewed.NotBefore.Format(time.DateTime), renewed.NotAfter.Format(time.DateTime))
+	return fmt.Errorf("the certificate %s is valid from %s to %s, which is not now",
+		file, renewed.NotBefore.Format(time.DateTime), renewed.NotAfter.Format(time.DateTime))
 }
 
 // load reads the files.
@@ -130,7 +131,8 @@ func (c Certificates) load() (*loadedTLS, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the certificate %s and its key: %w", c.Cert, err)
 	}
-	t := &loadedTLS{config: &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols, Certificates: []tls.Certificate{pair}}}
+	t := &loadedTLS{config: &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: protocols,
+		Certificates: []tls.Certificate{pair}}}
 	if c.ClientCA == "" {
 		return t, nil
 	}

@@ -48,9 +48,12 @@ func (a *authority) sign(name string, serial int64) (*x509.Certificate, *ecdsa.P
 		a.t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-		IsCA: a.cert == nil, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		IsCA:        a.cert == nil, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	parent, signer := a.cert, a.key
 	if parent == nil {
@@ -109,8 +112,9 @@ func TestTLS(t *testing.T) {
 	ours.sign("server", 100)
 	ours.sign("client", 2)
 	other.sign("unknown", 3)
-	config := serverBlocks(t, "", "ok") + gatewayBlock(fmt.Sprintf("    tls {\n      cert      = %q\n      key       = %q\n      client_ca = %q\n    }",
-		filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"), filepath.Join(dir, "ours.pem")))
+	config := serverBlocks(t, "", "ok") +
+		gatewayBlock(fmt.Sprintf("    tls {\n      cert      = %q\n      key       = %q\n      client_ca = %q\n    }",
+			filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key"), filepath.Join(dir, "ours.pem")))
 	s := startHTTP(t, t.TempDir(), config, "127.0.0.1:0")
 	url := "https://" + s.address + "/mcp"
 	serial := func(transport *http.Transport) (int64, string) {
@@ -143,9 +147,11 @@ func TestTLS(t *testing.T) {
 			tr.TLSClientConfig.RootCAs = ours.client("", nil).TLSClientConfig.RootCAs
 			return tr
 		}(),
-		"TLS 1.1": ours.client("client", func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
+		"TLS 1.1": ours.client("client",
+			func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }),
 	} {
-		if resp, err := newTestClient(t, url, transport).request(t.Context(), http.MethodPost, initializeRequest); err == nil {
+		if resp, err := newTestClient(t, url, transport).request(t.Context(), http.MethodPost,
+			initializeRequest); err == nil {
 			_ = resp.Body.Close()
 			t.Errorf("certificate: %s: %s", name, resp.Status)
 		}
@@ -206,7 +212,8 @@ func TestHTTP2StreamsAreIndependent(t *testing.T) {
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
 	ours.sign("server", 100)
-	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -162,8 +162,8 @@ func (s *transcript) expand(line string) string {
 	})
 	return strings.NewReplacer(
 		"$M", `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`,
-		"$AT", s.fixture.address, "$PORT", s.fixture.address[strings.LastIndex(s.fixture.address, ":")+1:], "$ALICE", aliceToken, "$BOB", bobToken,
-		"$ACCEPT", "application/json, text/event-stream",
+		"$AT", s.fixture.address, "$PORT", s.fixture.address[strings.LastIndex(s.fixture.address, ":")+1:], "$ALICE",
+		aliceToken, "$BOB", bobToken, "$ACCEPT", "application/json, text/event-stream",
 	).Replace(line)
 }
 
@@ -336,7 +336,8 @@ func (s *transcript) act(name string, w []string) error {
 		p.nextCall(s.t).answer(strings.Join(w[1:], " "))
 	case w[0] == "set":
 		p.Set(w[1], w[2])
-		p.Link().Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/%s/list_changed"}`, strings.TrimSuffix(w[1], "/list")))
+		p.Link().Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/%s/list_changed"}`,
+			strings.TrimSuffix(w[1], "/list")))
 	default:
 		return errors.New("no such verb")
 	}

@@ -30,7 +30,8 @@ func TestSlowBodyTimesOutEarly(t *testing.T) {
 	dir := t.TempDir()
 	ours := newAuthority(t, dir, "ours")
 	ours.sign("server", 2)
-	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")}, hclog.NewNullLogger())
+	secure, err := NewTLS(Certificates{Cert: filepath.Join(dir, "server.pem"), Key: filepath.Join(dir, "server.key")},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,16 +22,21 @@ func TestUnreadStreamsAreClosed(t *testing.T) {
 	if soak() {
 		size = 40 << 10
 	}
-	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` + meta + `}}`
+	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` +
+		meta + `}}`
 	for name, open := range map[string]func(t *testing.T, h *fixture, conn net.Conn) (isOpen func() bool){
 		"a session's": func(t *testing.T, h *fixture, conn net.Conn) func() bool {
 			v := h.newClient(t).initialize()
 			v.mustPost(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"test://r"}}`)
-			fmt.Fprintf(conn, "GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n", h.address, v.session)
+			fmt.Fprintf(conn,
+				"GET /mcp HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\nMcp-Session-Id: %s\r\n\r\n",
+				h.address, v.session)
 			return func() bool { return h.hasReader(v.session) }
 		},
 		"a modern client's": func(_ *testing.T, h *fixture, conn net.Conn) func() bool {
-			fmt.Fprint(conn, rawRequest(h.address, listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen"))
+			fmt.Fprint(conn,
+				rawRequest(h.address, listen, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method",
+					"subscriptions/listen"))
 			return func() bool { return h.listening.Used() > 0 }
 		},
 		"a client's over HTTP+SSE": func(t *testing.T, h *fixture, conn net.Conn) func() bool {
@@ -78,7 +83,8 @@ func TestUnreadStreamsAreClosed(t *testing.T) {
 			bar := 2 * send
 			if soak() {
 				bar = send + 500*time.Millisecond
-				fmt.Printf("%-46s %10s  (bar %s)\n", name+" unread stream is given up after", took.Round(time.Millisecond), bar)
+				fmt.Printf("%-46s %10s  (bar %s)\n",
+					name+" unread stream is given up after", took.Round(time.Millisecond), bar)
 			}
 			if runtime.GOOS == "linux" && took > bar {
 				t.Errorf("the unread stream was closed after %s", took)
@@ -101,9 +107,11 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` + meta + `}}`
+	listen := `{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["test://r"]},` +
+		meta + `}}`
 	modern := dialWithSmallBuffer(t, h.address)
-	fmt.Fprintf(modern, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s", h.address, len(listen), listen)
+	fmt.Fprintf(modern, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\nContent-Length: %d\r\n\r\n%s",
+		h.address, len(listen), listen)
 
 	old := dialWithSmallBuffer(t, h.address)
 	fmt.Fprintf(old, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n\r\n", h.address)

@@ -81,7 +81,8 @@ func walkOf(t *testing.T, stacks string) (walk []string) {
 	t.Helper()
 	const module = "github.com/junctor-mcp/junctor/host/"
 	for goroutine := range strings.SplitSeq(stacks, "\n\n") {
-		if !strings.Contains(goroutine, "httpserver.(*Server).ServeHTTP") || !strings.Contains(goroutine, "upstream.(*Upstream).Call") {
+		if !strings.Contains(goroutine, "httpserver.(*Server).ServeHTTP") ||
+			!strings.Contains(goroutine, "upstream.(*Upstream).Call") {
 			continue
 		}
 		lines := strings.Split(goroutine, "\n")
@@ -123,7 +124,8 @@ func compareWalk(t *testing.T, walk []string) {
 		fmt.Fprintf(&now, "%2d %s\n", i+1, hop)
 	}
 	if *update {
-		if err := os.WriteFile(architecturePage, []byte(before+walkBegin+now.String()+walkEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(architecturePage, []byte(before+walkBegin+now.String()+walkEnd+after),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

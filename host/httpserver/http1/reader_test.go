@@ -69,15 +69,19 @@ var bad = map[string]string{
 	"a chunk of 0x1":            post + "Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
 	"a chunk beyond int64":      post + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\na\r\n0\r\n\r\n",
 	"a space behind the size":   post + "Transfer-Encoding: chunked\r\n\r\n1 \r\na\r\n0\r\n\r\n",
-	"a long extension":          post + "Transfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("a", 1000) + "\r\na\r\n0\r\n\r\n",
-	"a trailer with LF":         post + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\n\r\n",
-	"a folded trailer":          post + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\r\n c\r\n\r\n",
-	"too many trailers":         post + "Transfer-Encoding: chunked\r\n\r\n0\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 9) + "\r\n",
+	"a long extension": post + "Transfer-Encoding: chunked\r\n\r\n1;" + strings.Repeat("a",
+		1000) + "\r\na\r\n0\r\n\r\n",
+	"a trailer with LF": post + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\n\r\n",
+	"a folded trailer":  post + "Transfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\r\n c\r\n\r\n",
+	"too many trailers": post + "Transfer-Encoding: chunked\r\n\r\n0\r\n" +
+		strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 9) + "\r\n",
 }
 
 // pieces are ways in which bytes arrive.
 var pieces = map[string]func(io.Reader) io.Reader{
-	"at once": func(r io.Reader) io.Reader { return r }, "one by one": iotest.OneByteReader, "halves": iotest.HalfReader, "the last with its error": iotest.DataErrReader,
+	"at once":    func(r io.Reader) io.Reader { return r },
+	"one by one": iotest.OneByteReader, "halves": iotest.HalfReader,
+	"the last with its error": iotest.DataErrReader,
 }
 
 func TestGoodRequestsPass(t *testing.T) {
@@ -91,7 +95,8 @@ func TestGoodRequestsPass(t *testing.T) {
 		}
 	}
 	for how, wrap := range pieces {
-		if got, err := io.ReadAll(iotest.OneByteReader(NewReader(wrap(strings.NewReader(all))))); err != nil || string(got) != all {
+		if got, err := io.ReadAll(iotest.OneByteReader(NewReader(wrap(strings.NewReader(all))))); err != nil ||
+			string(got) != all {
 			t.Errorf("all, %s: %q, %v", how, got, err)
 		}
 	}
@@ -118,7 +123,8 @@ func TestBadRequestsDoNotPass(t *testing.T) {
 
 func TestErrorsPass(t *testing.T) {
 	broken := errors.New("broken")
-	for text, want := range map[string]string{"": "", "POST / HTTP": "", good["a body"]: good["a body"], post + "Content-Length: 5\r\n\r\nhel": post + "Content-Length: 5\r\n\r\nhel"} {
+	for text, want := range map[string]string{"": "", "POST / HTTP": "", good["a body"]: good["a body"],
+		post + "Content-Length: 5\r\n\r\nhel": post + "Content-Length: 5\r\n\r\nhel"} {
 		got, err := io.ReadAll(NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken))))
 		if string(got) != want || err != broken {
 			t.Errorf("%q: %q, %v", text, got, err)
@@ -210,7 +216,8 @@ func TestWithServer(t *testing.T) {
 	if got := fmt.Sprint(ask(post + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + last)); got != "[501]" {
 		t.Errorf("another encoding: %s", got)
 	}
-	if got := fmt.Sprint(ask("GET / HTTP/1.1\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n", 1100))); got != "[431]" {
+	if got := fmt.Sprint(ask("GET / HTTP/1.1\r\n" + strings.Repeat("X-A: "+strings.Repeat("a", 1000)+"\r\n",
+		1100))); got != "[431]" {
 		t.Errorf("a long head: %s", got)
 	}
 }

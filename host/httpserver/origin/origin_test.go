@@ -22,7 +22,8 @@ func TestHosts(t *testing.T) {
 		}
 		return policyAt(a, hosts...)
 	}
-	loopback, all, web := at("127.0.0.1:7575"), at("[::]:7575", "mcp.example.com", "other.example.com:8443"), at("192.0.2.1:80")
+	loopback, all, web := at("127.0.0.1:7575"), at("[::]:7575", "mcp.example.com", "other.example.com:8443"),
+		at("192.0.2.1:80")
 	for _, c := range []struct {
 		g    Policy
 		host string
