@@ -56,7 +56,8 @@ func quotedBase64(b []byte) bool {
 // It understands base64 for URLs, missing padding, white space, and a data URL, whose type
 // it returns. ok is false if the data is no base64.
 func Base64(data string) (standard, mediaType string, ok bool) {
-	if prefix, rest, found := strings.Cut(data, ","); found && len(prefix) >= len("data:") && strings.EqualFold(prefix[:len("data:")], "data:") {
+	if prefix, rest, found := strings.Cut(data, ","); found && len(prefix) >= len("data:") &&
+		strings.EqualFold(prefix[:len("data:")], "data:") {
 		kind, encoded := strings.CutSuffix(prefix[len("data:"):], ";base64")
 		if !encoded {
 			return "", "", false

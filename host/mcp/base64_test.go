@@ -24,7 +24,8 @@ func TestSkipBase64(t *testing.T) {
 }
 
 func FuzzBase64(f *testing.F) {
-	for _, text := range []string{"", "QUJD", "__79-w", "data:image/png;base64,QUJD", "zz!", "QQ==", "QR", "Q", "=", "QUJD="} {
+	for _, text := range []string{"", "QUJD", "__79-w", "data:image/png;base64,QUJD", "zz!", "QQ==", "QR", "Q",
+		"=", "QUJD="} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

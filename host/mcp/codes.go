@@ -39,7 +39,8 @@ var errorMappings = map[fault.Code]errorMapping{
 	fault.CallInput:     {CodeInternal, -31016, "input_required"},
 	fault.CallArguments: {CodeInvalidParams, CodeInvalidParams, "arguments"},
 	fault.NameUnknown:   {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
-	fault.Denied:        {CodeInvalidParams, CodeInvalidParams, "unknown_name"}, // indistinguishable from a missing name
+	// Indistinguishable from a missing name.
+	fault.Denied: {CodeInvalidParams, CodeInvalidParams, "unknown_name"},
 
 	fault.Refused:          {-32001, -31014, "denied"},
 	fault.ApprovalDenied:   {-32001, -31014, "denied"},

@@ -19,11 +19,16 @@ var update = flag.Bool("update", false, "rewrite the goldens")
 // internal lists the faults that no client request causes, and those that end
 // the command before a client connects.
 var internal = []fault.Code{
-	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.Unformatted, fault.Outdated, fault.RegistryUnavailable, fault.RegistryUnknown, fault.RegistryEntry, fault.ConfigInvalid, fault.ConfigExposed, fault.ConfigUntrusted,
+	fault.Usage, fault.Interrupted, fault.Internal, fault.ConfigMissing, fault.Unformatted, fault.Outdated,
+	fault.RegistryUnavailable, fault.RegistryUnknown, fault.RegistryEntry, fault.ConfigInvalid, fault.ConfigExposed,
+	fault.ConfigUntrusted,
 	fault.ListPartial, fault.ListUnknown, fault.PluginVersion, fault.WrapChanged, fault.WrapTried,
 	fault.SecretName, fault.SecretTooLarge, fault.LoginFailed,
-	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ImportFile, fault.ListenAddress, fault.ListenTLS, fault.ListenStore,
-	fault.ProcessMissing, fault.ProcessAmbiguous, fault.ProcessUnreachable, fault.ProcessRefused, fault.NotReady, fault.ApprovalUnknown, fault.ApprovalRefused, fault.StateKey, fault.AuditFile, fault.AuditAltered, fault.AuditUnknown, fault.TestFailed, fault.EditorSession, fault.PlanDiffers, fault.PlanFile, fault.PlanBase, fault.ConsoleOff, fault.DoctorErrors, fault.LockFile,
+	fault.UpstreamUnknown, fault.UpstreamDisabled, fault.Output, fault.ExportFile, fault.ImportFile,
+	fault.ListenAddress, fault.ListenTLS, fault.ListenStore, fault.ProcessMissing, fault.ProcessAmbiguous,
+	fault.ProcessUnreachable, fault.ProcessRefused, fault.NotReady, fault.ApprovalUnknown, fault.ApprovalRefused,
+	fault.StateKey, fault.AuditFile, fault.AuditAltered, fault.AuditUnknown, fault.TestFailed, fault.EditorSession,
+	fault.PlanDiffers, fault.PlanFile, fault.PlanBase, fault.ConsoleOff, fault.DoctorErrors, fault.LockFile,
 	fault.CallToolError, // the server's own response, which is relayed
 }
 
@@ -52,7 +57,8 @@ func TestCodes(t *testing.T) {
 		err := fault.New(code, "it broke")
 		old, now := decodeError(t, err, false), decodeError(t, err, true)
 		fmt.Fprintf(&table, "%-28s %7d %7d  %s\n", code, old.Code, now.Code, now.Data.Reason)
-		if old.Data != now.Data || old.Data.Code != string(code) || old.Data.Reason == "" || old.Code == 0 || now.Code == 0 {
+		if old.Data != now.Data || old.Data.Code != string(code) || old.Data.Reason == "" || old.Code == 0 ||
+			now.Code == 0 {
 			t.Errorf("%s: %+v, %+v", code, old, now)
 		}
 		if _, answered := errorMappings[code]; answered == slices.Contains(internal, code) {
@@ -95,7 +101,8 @@ func TestFaultError(t *testing.T) {
 	err := fault.New(fault.UpstreamExited, "it ended\nwith <words>").WithHint("start it")
 	err.Server, err.RetryAfter = "git", 1500*time.Millisecond
 	e := decodeError(t, fmt.Errorf("calling: %w", err), true)
-	if e.Message != "server \"git\": it ended\nwith <words> (start it)" || e.Data.Server != "git" || e.Data.Retry != 1500 {
+	if e.Message != "server \"git\": it ended\nwith <words> (start it)" || e.Data.Server != "git" ||
+		e.Data.Retry != 1500 {
 		t.Errorf("%+v", e)
 	}
 	if e := decodeError(t, os.ErrClosed, true); e.Code != CodeInternal || e.Data.Reason != "internal" {

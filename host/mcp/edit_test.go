@@ -77,7 +77,8 @@ func TestDecode(t *testing.T) {
 	var v struct {
 		Name string `json:"name"`
 	}
-	if err := Decode([]byte(`{"Name":"admin","name":"alice\ud800"}`), &v); err != nil || !strings.HasPrefix(v.Name, "alice") {
+	if err := Decode([]byte(`{"Name":"admin","name":"alice\ud800"}`), &v); err != nil ||
+		!strings.HasPrefix(v.Name, "alice") {
 		t.Errorf("%+v, %v", v, err)
 	}
 	if err := Decode([]byte(`{"name":"a","name":"b"}`), &v); err == nil {
@@ -126,7 +127,8 @@ func TestRewrite(t *testing.T) {
 func TestRewriteDoesNotCopyUnchangedInput(t *testing.T) {
 	from := []byte(`{"a":{"b":[1,2]}}`)
 	got := RewriteMembers(from, func(_ string, v []byte) []byte {
-		return RewriteMembers(v, func(_ string, v []byte) []byte { return RewriteElements(v, func(v []byte) []byte { return v }) })
+		return RewriteMembers(v,
+			func(_ string, v []byte) []byte { return RewriteElements(v, func(v []byte) []byte { return v }) })
 	})
 	if &got[0] != &from[0] {
 		t.Error("RewriteMembers copied unchanged input")

@@ -22,12 +22,15 @@ var seeds = []string{
 	`{"jsonrpc":"2.0","method":"n","params":{"a":{"x":1,"\u0078":2}}}`,
 	`{"\ud800":1,"\ud801":2}`, `{"\ud83d\ude00":1,"😀":2}`,
 	`[{"jsonrpc":"2.0","id":1,"method":"ping"}]`, `{"jsonrpc":"2.0","id":null,"error":{}}`,
-	`{"jsonrpc":"2.0","id":1.0,"result":{},"error":null}`, `{"jsonrpc":"2.0","id":1e0,"result":null,"error":{"code":"ENOENT"}}`,
-	`{"jsonrpc":"2.0","id":null,"method":"notifications/x","params":null,"result":null,"error":null}`, `{"jsonrpc":"2.0","id":1,"error":{"code":1.0,"message":7,"data":null}}`,
+	`{"jsonrpc":"2.0","id":1.0,"result":{},"error":null}`,
+	`{"jsonrpc":"2.0","id":1e0,"result":null,"error":{"code":"ENOENT"}}`,
+	`{"jsonrpc":"2.0","id":null,"method":"notifications/x","params":null,"result":null,"error":null}`,
+	`{"jsonrpc":"2.0","id":1,"error":{"code":1.0,"message":7,"data":null}}`,
 	`{"jsonrpc":"2.0","id":1,"result":{"a":[1,{"b":NaN}]}}`,
-	`{"a"`, `{"abcde"`, `{"`, `{"a":`, `{"id":"`, `{"id":12`, `{"id":12,"result":{"x":"`, `{"id":"a` + "\r" + `b","x":1}`,
-	strings.Repeat("[", 65), strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64),
-	"{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`, `{"a" "b":1}`, `{"_meta":"}"}`, "\ufeff{}", "\ufeff\ufeff{}", `{"a":"\u12"}`, `"\`, `nul`, ``,
+	`{"a"`, `{"abcde"`, `{"`, `{"a":`, `{"id":"`, `{"id":12`, `{"id":12,"result":{"x":"`,
+	`{"id":"a` + "\r" + `b","x":1}`, strings.Repeat("[", 65),
+	strings.Repeat(`{"a":`, 64) + "1" + strings.Repeat("}", 64), "{\"a\":\"\xff\"}", `{"a":01}`, `{"a":1,}`,
+	`{"a" "b":1}`, `{"_meta":"}"}`, "\ufeff{}", "\ufeff\ufeff{}", `{"a":"\u12"}`, `"\`, `nul`, ``,
 }
 
 // FuzzParse compares the scan with the reference parser and with encoding/json.
@@ -42,7 +45,8 @@ func FuzzParse(f *testing.F) {
 		before := bytes.Clone(in)
 		root, good := parseReference(before)
 		m, err := Parse(in)
-		if few := bytes.Count(before, []byte("{"))+bytes.Count(before, []byte("[")) <= MaxDepth; few && good != (utf8.Valid(before) && libraryAccepts(before)) {
+		if few := bytes.Count(before, []byte("{"))+bytes.Count(before, []byte("[")) <= MaxDepth; few &&
+			good != (utf8.Valid(before) && libraryAccepts(before)) {
 			t.Fatalf("%q: the library and the reference disagree; the reference says %t", before, good)
 		}
 		pe, broken := err.(*ParseError)
@@ -57,7 +61,8 @@ func FuzzParse(f *testing.F) {
 		if bytes.ContainsAny(in, "\r\n") || !json.Valid(in) || !utf8.Valid(in) {
 			t.Fatalf("%q was accepted as %q", before, in)
 		}
-		if got, want := withoutSurrogates(strings.NewReplacer("\r", " ", "\n", " ").Replace(string(before))), string(in); got != want {
+		if got, want := withoutSurrogates(strings.NewReplacer("\r", " ", "\n", " ").Replace(string(before))),
+			string(in); got != want {
 			t.Fatalf("%q became %q", before, in)
 		}
 		checkEnvelope(t, m, in, root)
@@ -66,7 +71,9 @@ func FuzzParse(f *testing.F) {
 }
 
 // escapes matches an escape sequence: group 1 is a pair of surrogates, and group 2 a lone one.
-var escapes = regexp.MustCompile(`(?s)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.`)
+var escapes = regexp.MustCompile(
+	`(?s)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.`,
+)
 
 // withoutSurrogates returns a text in which the escape of each lone surrogate is \ufffd.
 func withoutSurrogates(text string) string {
@@ -110,7 +117,8 @@ func checkEnvelope(t *testing.T, m *Message, in []byte, root *node) {
 			t.Fatalf("%q: %s is %q, want %q", in, name, part, want[name])
 		}
 	}
-	if utf8.ValidString(method) && !strings.ContainsRune(method, utf8.RuneError) && m.Method != method || m.IsRequest() && m.ID.Null() {
+	if utf8.ValidString(method) && !strings.ContainsRune(method, utf8.RuneError) && m.Method != method ||
+		m.IsRequest() && m.ID.Null() {
 		t.Fatalf("%q: %+v", in, m)
 	}
 }
@@ -120,7 +128,8 @@ func corrected(name string, is, was []byte) bool {
 	switch name {
 	case "id":
 		var a, b float64
-		return json.Unmarshal(is, &a) == nil && json.Unmarshal(was, &b) == nil && a == b && !bytes.ContainsAny(is, ".eE") && bytes.ContainsAny(was, ".eE")
+		return json.Unmarshal(is, &a) == nil && json.Unmarshal(was, &b) == nil && a == b &&
+			!bytes.ContainsAny(is, ".eE") && bytes.ContainsAny(was, ".eE")
 	case "error":
 		return validError(is) && !validError(was)
 	}

@@ -17,8 +17,10 @@ func TestParse(t *testing.T) {
 		{"request", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `id 1 method "ping"`, "request"},
 		{"id a string", `{"jsonrpc":"2.0","id":"a","method":"ping"}`, `id "a" method "ping"`, "request"},
 		{"id negative", `{"jsonrpc":"2.0","id":-1,"method":"ping"}`, `id -1 method "ping"`, "request"},
-		{"id beyond every integer type", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"x"}`, `id 123456789012345678901234567890 method "x"`, "request"},
-		{"escaped names", `{"\u006asonrpc":"2.0","\u0069d":1,"metho\u0064":"p\u0069ng"}`, `id 1 method "ping"`, "request"},
+		{"id beyond every integer type", `{"jsonrpc":"2.0","id":123456789012345678901234567890,"method":"x"}`,
+			`id 123456789012345678901234567890 method "x"`, "request"},
+		{"escaped names",
+			`{"\u006asonrpc":"2.0","\u0069d":1,"metho\u0064":"p\u0069ng"}`, `id 1 method "ping"`, "request"},
 		{"notification", `{"jsonrpc":"2.0","method":"n","params":{}}`, `id  method "n"`, "notification"},
 		{"result", `{"jsonrpc":"2.0","id":1,"result":null}`, `id 1 method ""`, "response"},
 		{"error", `{"jsonrpc":"2.0","id":null,"error":{}}`, `id null method ""`, "response"},
@@ -26,36 +28,51 @@ func TestParse(t *testing.T) {
 
 		{"nothing", ``, "is not valid JSON", ""},
 		{"two values", `{"jsonrpc":"2.0","id":1,"result":{}} {}`, "is not valid JSON", ""},
-		{"a second request behind a line break", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}", "is not valid JSON", ""},
-		{"batch", ` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`, "is a JSON-RPC batch, which is not supported; send each message by itself", ""},
+		{"a second request behind a line break",
+			"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\"}",
+			"is not valid JSON", ""},
+		{"batch", ` [{"jsonrpc":"2.0","id":1,"method":"ping"}]`,
+			"is a JSON-RPC batch, which is not supported; send each message by itself", ""},
 		{"empty batch", "\n[]", "is a JSON-RPC batch, which is not supported; send each message by itself", ""},
 		{"a string", `"x"`, `has no "jsonrpc":"2.0"`, ""},
 		{"no version", `{"id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
 		{"another version", `{"jsonrpc":"1.0","id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
 		{"version a number", `{"jsonrpc":2.0,"id":1,"method":"ping"}`, `has no "jsonrpc":"2.0"`, ""},
-		{"id a fraction", `{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
-		{"id an object", `{"jsonrpc":"2.0","id":{},"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
-		{"id a flag", `{"jsonrpc":"2.0","id":true,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
-		{"id long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", MaxID) + `","method":"ping"}`, "has an id that is too long", ""},
+		{"id a fraction",
+			`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id an object",
+			`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id a flag",
+			`{"jsonrpc":"2.0","id":true,"method":"ping"}`, "has an id that is neither a string nor an integer", ""},
+		{"id long", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", MaxID) + `","method":"ping"}`,
+			"has an id that is too long", ""},
 		{"request with null id", `{"jsonrpc":"2.0","id":null,"method":"ping"}`, "is a request with the id null", ""},
 		{"method a number", `{"jsonrpc":"2.0","id":1,"method":7}`, "has a method that is not a name", ""},
 		{"method empty", `{"jsonrpc":"2.0","id":1,"method":""}`, "has a method that is not a name", ""},
-		{"method long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", MaxMethod+1) + `"}`, "has a method whose name is too long", ""},
-		{"params a list", `{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "has params that are not an object", ""},
-		{"request and response", `{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, "is a request and a response at once", ""},
+		{"method long", `{"jsonrpc":"2.0","id":1,"method":"` + strings.Repeat("x", MaxMethod+1) + `"}`,
+			"has a method whose name is too long", ""},
+		{"params a list",
+			`{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}`, "has params that are not an object", ""},
+		{"request and response",
+			`{"jsonrpc":"2.0","id":1,"method":"ping","result":{}}`, "is a request and a response at once", ""},
 		{"neither", `{"jsonrpc":"2.0","id":1}`, "needs either a result or an error", ""},
 		{"empty", `{"jsonrpc":"2.0"}`, "is neither a request nor a response", ""},
 		{"result without an id", `{"jsonrpc":"2.0","result":{}}`, "is neither a request nor a response", ""},
-		{"error and result without an id", `{"jsonrpc":"2.0","result":{},"error":{}}`, "needs either a result or an error", ""},
+		{"error and result without an id",
+			`{"jsonrpc":"2.0","result":{},"error":{}}`, "needs either a result or an error", ""},
 		{"error without an id", `{"jsonrpc":"2.0","error":{"code":1,"message":"x"}}`, `id  method ""`, "response"},
 		{"both", `{"jsonrpc":"2.0","id":1,"result":{},"error":{}}`, "needs either a result or an error", ""},
 		{"name twice", `{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}`, "has a name twice in one object", ""},
-		{"name twice, escaped", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"allowed","n\u0061me":"admin"}}`, "has a name twice in one object", ""},
-		{"a number no decoder holds", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":-1e999}}`, "has a number beyond the range of a 64-bit float", ""},
+		{"name twice, escaped", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"name":"allowed","n\u0061me":"admin"}}`,
+			"has a name twice in one object", ""},
+		{"a number no decoder holds", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"n":-1e999}}`,
+			"has a number beyond the range of a 64-bit float", ""},
 		{"not UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "is not valid UTF-8", ""},
-		{"surrogate in raw bytes", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}", "is not valid UTF-8", ""},
+		{"surrogate in raw bytes",
+			"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xed\xa0\x80\"}", "is not valid UTF-8", ""},
 		{"NUL", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\x00\"}", "is not valid JSON", ""},
-		{"deep", `{"jsonrpc":"2.0","id":1,"method":"a","params":` + strings.Repeat(`{"a":`, MaxDepth) + "1" + strings.Repeat("}", MaxDepth) + "}", "nests deeper than 64 levels", ""},
+		{"deep", `{"jsonrpc":"2.0","id":1,"method":"a","params":` + strings.Repeat(`{"a":`,
+			MaxDepth) + "1" + strings.Repeat("}", MaxDepth) + "}", "nests deeper than 64 levels", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := Parse([]byte(c.in))
@@ -65,7 +82,8 @@ func TestParse(t *testing.T) {
 				}
 				return
 			}
-			kind := map[bool]string{m.IsRequest(): "request", m.IsNotification(): "notification", m.IsResponse(): "response"}[true]
+			kind := map[bool]string{m.IsRequest(): "request", m.IsNotification(): "notification",
+				m.IsResponse(): "response"}[true]
 			if m.String() != c.want || kind != c.kind {
 				t.Errorf("%s is a %s", m, kind)
 			}
@@ -76,7 +94,9 @@ func TestParse(t *testing.T) {
 // TestParseReplacesLineBreaks checks that line breaks cannot hide a second message
 // from readers of lines.
 func TestParseReplacesLineBreaks(t *testing.T) {
-	in := []byte("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}\r\r\n}\n")
+	in := []byte(
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\n{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\"}\r\r\n}\n",
+	)
 	m, err := Parse(in)
 	if err != nil {
 		t.Fatal(err)
@@ -115,11 +135,16 @@ func TestGlance(t *testing.T) {
 
 func TestAppend(t *testing.T) {
 	for _, c := range []struct{ name, got, want string }{
-		{"request", string(AppendRequest(nil, []byte("1"), "a\"b", []byte(`{"x":1}`))), `{"jsonrpc":"2.0","id":1,"method":"a\"b","params":{"x":1}}`},
-		{"request without params", string(AppendRequest([]byte(">"), []byte("1"), "é", nil)), `>{"jsonrpc":"2.0","id":1,"method":"é"}`},
-		{"notification", string(AppendNotification(nil, NoteProgress, []byte(`{}`))), `{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`},
-		{"result", string(AppendResult(nil, []byte(`"x"`), []byte(` { } `))), `{"jsonrpc":"2.0","id":"x","result": { } }`},
-		{"error", string(AppendError(nil, nil, ErrorObject(-1, "a\nb", []int{1}))), `{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"a\nb","data":[1]}}`},
+		{"request", string(AppendRequest(nil, []byte("1"), "a\"b", []byte(`{"x":1}`))),
+			`{"jsonrpc":"2.0","id":1,"method":"a\"b","params":{"x":1}}`},
+		{"request without params",
+			string(AppendRequest([]byte(">"), []byte("1"), "é", nil)), `>{"jsonrpc":"2.0","id":1,"method":"é"}`},
+		{"notification", string(AppendNotification(nil, NoteProgress, []byte(`{}`))),
+			`{"jsonrpc":"2.0","method":"notifications/progress","params":{}}`},
+		{"result",
+			string(AppendResult(nil, []byte(`"x"`), []byte(` { } `))), `{"jsonrpc":"2.0","id":"x","result": { } }`},
+		{"error", string(AppendError(nil, nil, ErrorObject(-1, "a\nb", []int{1}))),
+			`{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"a\nb","data":[1]}}`},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, c.got, c.want)

@@ -16,7 +16,8 @@ import (
 const OwnMeta = "junctor/"
 
 // freeData are the members whose values are not objects of MCP: a _meta in them is data.
-var freeData = []string{"structuredContent", "inputSchema", "outputSchema", "requestedSchema", "arguments", "input", "data", "metadata"}
+var freeData = []string{"structuredContent", "inputSchema", "outputSchema", "requestedSchema", "arguments", "input",
+	"data", "metadata"}
 
 // WithoutOwnMeta returns a value without the members of its _meta, and of every _meta in it,
 // whose names are Junctor's. A value without any keeps its bytes.
@@ -30,7 +31,8 @@ func WithoutOwnMeta(value []byte) []byte {
 // mayHaveOwnMeta reports whether a value may have a name that begins with OwnMeta, also with
 // escape sequences.
 func mayHaveOwnMeta(value []byte) bool {
-	return bytes.Contains(value, []byte(OwnMeta)) || bytes.Contains(value, []byte(`\u00`)) || bytes.Contains(value, []byte(`\/`))
+	return bytes.Contains(value, []byte(OwnMeta)) || bytes.Contains(value, []byte(`\u00`)) ||
+		bytes.Contains(value, []byte(`\/`))
 }
 
 func withoutOwnMeta(value []byte) []byte {
@@ -93,12 +95,14 @@ const (
 )
 
 // ownData are the members that Junctor puts into the data of its errors.
-var ownData = []string{"reason", "code", "server", "hint", "retry_after_ms", "id", "max_in_flight", "queue_wait_ms_exceeded", "original"}
+var ownData = []string{"reason", "code", "server", "hint", "retry_after_ms", "id", "max_in_flight",
+	"queue_wait_ms_exceeded", "original"}
 
 // ownReasons are the reasons in the data of Junctor's errors, apart from those that come with
 // an HTTP status of their own.
 var ownReasons = func() map[string]bool {
-	all := map[string]bool{"internal": true, "member_name": true, "request_state": true, "unknown_task": true, "restarted": true}
+	all := map[string]bool{"internal": true, "member_name": true, "request_state": true,
+		"unknown_task": true, "restarted": true}
 	for _, m := range errorMappings {
 		all[m.reason] = true
 	}

@@ -24,14 +24,17 @@ func TestRepair(t *testing.T) {
 		// deviation: a name twice in one object | takes the last value, as most parsers do | mcp-context-forge#1875
 		`{"id":1,"result":{"a":1,"\u0061":[1e300,"<é>"]}}`: {`{"id":1,"result":{"a":[1e300,"<é>"]}}`},
 		// deviation: numbers beyond a 64-bit float | makes them the largest float of their sign | -
-		`{"a":[1e999,{"b":-1E+309}],"c":1e-999}`:                 {`{"a":[1.7976931348623157e+308,{"b":-1.7976931348623157e+308}],"c":1e-999}`},
+		`{"a":[1e999,{"b":-1E+309}],"c":1e-999}`: {
+			`{"a":[1.7976931348623157e+308,{"b":-1.7976931348623157e+308}],"c":1e-999}`,
+		},
 		`{"a":9` + strings.Repeat("0", 5000) + `}`:               {`{"a":1.7976931348623157e+308}`},
 		`{"a":-1e99999999999999999999,"a":12345678901234567890}`: {`{"a":12345678901234567890}`},
 		// deviation: a tool whose schema nests deeper than 64 levels | leaves out this tool | mcp-context-forge#1875
-		list(`{"name":"x"}`, `{"name":"deep","s":`+nested(80)+`}`): {list(`{"name":"x"}`), `lost tools[1] "deep": nests deeper than 64 levels`},
-		list(`{"name":"x","s":` + nested(60) + `}`):                {list(`{"name":"x","s":` + nested(60) + `}`)},
-		list(`{"name":"x","s":` + nested(61) + `}`):                {list(), `lost tools[0] "x": nests deeper than 64 levels`},
-		list(nested(9000)): {list(), `lost tools[0] "<nil>": nests deeper than 64 levels`},
+		list(`{"name":"x"}`, `{"name":"deep","s":`+nested(80)+`}`): {list(`{"name":"x"}`),
+			`lost tools[1] "deep": nests deeper than 64 levels`},
+		list(`{"name":"x","s":` + nested(60) + `}`): {list(`{"name":"x","s":` + nested(60) + `}`)},
+		list(`{"name":"x","s":` + nested(61) + `}`): {list(), `lost tools[0] "x": nests deeper than 64 levels`},
+		list(nested(9000)):                          {list(), `lost tools[0] "<nil>": nests deeper than 64 levels`},
 		// Lines that Repair cannot read.
 		``:                         nil,
 		`{"id":1`:                  nil,

@@ -27,12 +27,17 @@ func BenchmarkParse(b *testing.B) {
 	}
 	wide.WriteString(`]}}`)
 	for name, text := range map[string][]byte{
-		"wide=1000":    wide.Bytes(),
-		"result=200B":  result(string(bytes.Repeat([]byte("x"), 200))),
-		"result=1MiB":  result(string(bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 1<<20/28))),
-		"escaped=1MiB": result(string(bytes.Repeat([]byte(`the \"quick\" brown fox jumps over the lazy dog, 0123456789\n`), 1<<20/62))),
-		"image=1MiB":   []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"image","mimeType":"image/png","data":"` + string(bytes.Repeat([]byte("iVBORw0KGgo+AAAA"), 1<<16)) + `"}]}}`),
-		"tools=1000":   tools.Bytes(),
+		"wide=1000":   wide.Bytes(),
+		"result=200B": result(string(bytes.Repeat([]byte("x"), 200))),
+		"result=1MiB": result(string(bytes.Repeat([]byte("lorem ipsum dolor sit amet, "), 1<<20/28))),
+		"escaped=1MiB": result(string(bytes.Repeat(
+			[]byte(`the \"quick\" brown fox jumps over the lazy dog, 0123456789\n`), 1<<20/62,
+		))),
+		"image=1MiB": []byte(
+			`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"image","mimeType":"image/png","data":"` +
+				string(bytes.Repeat([]byte("iVBORw0KGgo+AAAA"), 1<<16)) + `"}]}}`,
+		),
+		"tools=1000": tools.Bytes(),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

@@ -64,7 +64,8 @@ func afterUnicode(b []byte, i int) int {
 	if !utf16.IsSurrogate(r) {
 		return i + 6
 	}
-	if next := b[i+6:]; len(next) >= 6 && next[0] == '\\' && next[1] == 'u' && isHex4(next[2:]) && utf16.DecodeRune(r, hex4(next[2:])) != utf8.RuneError {
+	if next := b[i+6:]; len(next) >= 6 && next[0] == '\\' && next[1] == 'u' && isHex4(next[2:]) &&
+		utf16.DecodeRune(r, hex4(next[2:])) != utf8.RuneError {
 		return i + 12
 	}
 	copy(b[i+2:], "fffd")
