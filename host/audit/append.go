@@ -39,7 +39,8 @@ func (f *file) insert(c *chain, k keys, content []byte) error {
 		return err
 	}
 	f.copies.add(c.last, c.head, content)
-	if _, err := f.insertEvent.Exec(c.last, k.time, k.kind, k.server, k.item, k.tenant, k.subject, k.method, k.outcome, k.request); err != nil {
+	if _, err := f.insertEvent.Exec(c.last, k.time, k.kind, k.server, k.item, k.tenant, k.subject, k.method, k.outcome,
+		k.request); err != nil {
 		return err
 	}
 	return f.find(c.last>>blockBits, &k)
@@ -73,14 +74,16 @@ type keys struct {
 
 // keys returns the keys of a row.
 func (r *Row) keys() keys {
-	return keys{r.Time.UnixMicro(), string(r.Kind), r.Server, r.Item, r.Tenant, r.Subject, r.Method, string(r.Outcome), r.RequestID}
+	return keys{r.Time.UnixMicro(), string(r.Kind), r.Server, r.Item, r.Tenant, r.Subject, r.Method,
+		string(r.Outcome), r.RequestID}
 }
 
 // found returns the values that blocks are found by. The ids of requests are not among
 // them: each is in one row only.
 func (k *keys) found() [7]foundKey {
 	all := [7]foundKey{
-		{"kind", k.kind}, {"server", k.server}, {"item", k.item}, {"tenant", k.tenant}, {"subject", k.subject}, {"method", k.method}, {"outcome", k.outcome},
+		{"kind", k.kind}, {"server", k.server}, {"item", k.item}, {"tenant", k.tenant}, {"subject", k.subject},
+		{"method", k.method}, {"outcome", k.outcome},
 	}
 	return all
 }

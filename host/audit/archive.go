@@ -36,7 +36,8 @@ func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, err
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		v := &verifier{report: &Report{File: name, Findings: []Finding{}}, heads: given, next: end.next, before: end.before, known: end.known, compared: found}
+		v := &verifier{report: &Report{File: name, Findings: []Finding{}}, heads: given, next: end.next,
+			before: end.before, known: end.known, compared: found}
 		if err := v.file(name); err != nil {
 			return nil, r.failed(err)
 		}
@@ -59,10 +60,12 @@ func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, err
 	}
 	rep.Findings = append(rep.Findings, doubts...)
 	if end.known && end.next < rep.First {
-		rep.Findings = append(rep.Findings, Finding{end.next, "removed", missingText(end.next, rep.First-1) + " after the last archive"})
+		rep.Findings = append(rep.Findings,
+			Finding{end.next, "removed", missingText(end.next, rep.First-1) + " after the last archive"})
 	}
 	if end.known && end.next == rep.First && hex.EncodeToString(end.before[:]) != rep.Anchor {
-		rep.Findings = append(rep.Findings, Finding{rep.First, "altered", "the rows do not continue those of the last archive"})
+		rep.Findings = append(rep.Findings,
+			Finding{rep.First, "altered", "the rows do not continue those of the last archive"})
 	}
 	return append(all, rep), nil
 }

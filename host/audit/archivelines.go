@@ -134,7 +134,8 @@ func (f *Filter) selects(r *Row) bool {
 	}
 	found := k.found()
 	return !slices.ContainsFunc(f.patterns(), func(p foundKey) bool {
-		return !slices.ContainsFunc(found[:], func(one foundKey) bool { return one.field == p.field && like(one.value, p.value) })
+		return !slices.ContainsFunc(found[:],
+			func(one foundKey) bool { return one.field == p.field && like(one.value, p.value) })
 	})
 }
 

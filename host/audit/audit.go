@@ -105,7 +105,8 @@ const (
 )
 
 // Kinds lists all kinds.
-var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, Connect, Disconnect, PluginStart, PluginCrash, Quarantine, Approval, ToolChange, ServerFailure, Loss}
+var Kinds = []Kind{Request, AuthFailure, Login, Logout, Reload, Restart, Connect, Disconnect, PluginStart, PluginCrash,
+	Quarantine, Approval, ToolChange, ServerFailure, Loss}
 
 // An Outcome is how an event ended.
 type Outcome string
@@ -129,7 +130,8 @@ const (
 )
 
 // Outcomes lists all outcomes.
-var Outcomes = []Outcome{OK, ToolError, Failed, Invalid, Denied, ApprovalRequired, ApprovalDenied, Cancelled, Timeout, RateLimited, Overloaded, LoginRequired, Panicked, Unrecorded}
+var Outcomes = []Outcome{OK, ToolError, Failed, Invalid, Denied, ApprovalRequired, ApprovalDenied, Cancelled, Timeout,
+	RateLimited, Overloaded, LoginRequired, Panicked, Unrecorded}
 
 // Failed reports whether the outcome is an error of any kind.
 func (o Outcome) Failed() bool { return o != OK && o != "" }

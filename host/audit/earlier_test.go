@@ -43,9 +43,14 @@ func earlierLog(t *testing.T) string {
 	for n, row := range []struct{ content, hash, item, subject, outcome string }{
 		{earlierRow, earlierHash, "read_file", "alice", "ok"}, {laterRow, laterHash, "delete_file", "bob", "denied"},
 	} {
-		script += fmt.Sprintf("INSERT INTO contents VALUES (%d, x'%s', CAST('%s' AS BLOB));\n", n+1, row.hash, row.content)
-		script += fmt.Sprintf("INSERT INTO events VALUES (%d, %d, 'request', 'files', '%s', 'acme', '%s', 'tools/call', '%s', '');\n", n+1, microsecond0+1000000*n, row.item, row.subject, row.outcome)
-		for _, one := range [][2]string{{"kind", "request"}, {"server", "files"}, {"item", row.item}, {"tenant", "acme"}, {"subject", row.subject}, {"method", "tools/call"}, {"outcome", row.outcome}} {
+		script += fmt.Sprintf("INSERT INTO contents VALUES (%d, x'%s', CAST('%s' AS BLOB));\n",
+			n+1, row.hash, row.content)
+		script += fmt.Sprintf(
+			"INSERT INTO events VALUES (%d, %d, 'request', 'files', '%s', 'acme', '%s', 'tools/call', '%s', '');\n",
+			n+1, microsecond0+1000000*n, row.item, row.subject, row.outcome,
+		)
+		for _, one := range [][2]string{{"kind", "request"}, {"server", "files"}, {"item", row.item},
+			{"tenant", "acme"}, {"subject", row.subject}, {"method", "tools/call"}, {"outcome", row.outcome}} {
 			script += fmt.Sprintf("INSERT OR IGNORE INTO found VALUES ('%s', '%s', 0);\n", one[0], one[1])
 		}
 	}
@@ -65,7 +70,9 @@ func TestLogOfAnEarlierVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	var all []Row
-	if err := r.Each(t.Context(), Filter{}, false, func(row Row) bool { all = append(all, row); return true }); err != nil || len(all) != 2 {
+	if err := r.Each(t.Context(), Filter{}, false,
+		func(row Row) bool { all = append(all, row); return true }); err != nil ||
+		len(all) != 2 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	if row := all[0]; row.Subject != "alice" || row.DurationMS != 1.5 || row.Hash != earlierHash || row.Hidden != 0 {

@@ -69,7 +69,8 @@ func cells(of func(*Field) string) []string {
 // commands.
 func inert(text string) string {
 	text = visible.Text(text)
-	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace)); strings.ContainsRune(formulas, first) {
+	if first, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(text, unicode.IsSpace)); strings.ContainsRune(formulas,
+		first) {
 		return "'" + text
 	}
 	return text

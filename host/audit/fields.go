@@ -155,7 +155,8 @@ var fields = sync.OnceValue(func() (all []*Field) {
 		}
 		name, option, _ := strings.Cut(m.Tag.Get("json"), ",")
 		column, zero, _ := strings.Cut(m.Tag.Get("csv"), ",")
-		f := &Field{Name: name, Doc: m.Tag.Get("doc"), OCSF: m.Tag.Get("ocsf"), kind: kindOf(m.Type), zero: zero, always: option == "", index: m.Index}
+		f := &Field{Name: name, Doc: m.Tag.Get("doc"), OCSF: m.Tag.Get("ocsf"), kind: kindOf(m.Type), zero: zero,
+			always: option == "", index: m.Index}
 		f.Payload = f.kind == payload
 		f.section = slices.Index(sections, m.Tag.Get("about"))
 		f.most = map[string]int{"short": maxText, "long": maxItem, "json": maxPayload}[m.Tag.Get("mask")]

@@ -21,10 +21,12 @@ func fullRow(t *testing.T) (*Row, []byte) {
 	t.Helper()
 	e := sample(1)
 	e.Time = time.Date(2026, 11, 1, 10, 0, 0, 120_000_000, time.UTC)
-	e.Roles, e.Groups, e.Rounds, e.DurationMS = []string{"dev", "<ops>"}, []string{"a\tb"}, 2, Milliseconds(1234567*time.Nanosecond)
+	e.Roles, e.Groups, e.Rounds, e.DurationMS = []string{"dev", "<ops>"}, []string{"a\tb"}, 2,
+		Milliseconds(1234567*time.Nanosecond)
 	e.RuleName, e.Policy, e.AccessConfidence, e.Hidden = "nights", "b1946ac9", 0.75, 3
 	e.Outcome, e.Code, e.Message, e.RetryAfterMS = Denied, "policy.denied", "not <now> \u2028 & never", 1500
-	e.Result, e.Plugin, e.By, e.Approval, e.Detail, e.Count = []byte(`{"text":"<b>"}`), "stdio", "carol", "a-1", "\xff further", 7
+	e.Result, e.Plugin, e.By, e.Approval, e.Detail, e.Count = []byte(`{"text":"<b>"}`), "stdio", "carol", "a-1",
+		"\xff further", 7
 	for _, f := range fields()[outside:] { // those that are newer than this test
 		switch v := reflect.ValueOf(&e).Elem().Field(f.index[1]); {
 		case !f.empty(v):
@@ -66,7 +68,8 @@ func TestBytesOfRows(t *testing.T) {
 		b += exported(t, "ocsf", *row)
 	}
 	long := strings.Repeat("é", maxItem)
-	e := Event{Arguments: make([]byte, maxPayload+1), Message: long, Detail: long, Roles: slices.Repeat([]string{long}, 2), Groups: slices.Repeat([]string{"g"}, 2*maxList)}
+	e := Event{Arguments: make([]byte, maxPayload+1), Message: long, Detail: long,
+		Roles: slices.Repeat([]string{long}, 2), Groups: slices.Repeat([]string{"g"}, 2*maxList)}
 	b += string(e.row(nil).appendContent(nil)) + "\n"
 	path := filepath.Join("testdata", "rows.golden")
 	if *update {
@@ -124,7 +127,8 @@ func TestFieldsAreComplete(t *testing.T) {
 	}
 	taken := map[int]string{}
 	for _, f := range Fields() {
-		if f.Doc == "" || f.section < 0 || f.column < 1 || f.column > len(fields()) || taken[f.column] != "" || f.most == 0 && (f.kind == list || f.kind == payload) {
+		if f.Doc == "" || f.section < 0 || f.column < 1 || f.column > len(fields()) || taken[f.column] != "" ||
+			f.most == 0 && (f.kind == list || f.kind == payload) {
 			t.Errorf("%+v, and %q has the column", f, taken[f.column])
 		}
 		taken[f.column] = f.Name

@@ -87,18 +87,22 @@ func CheckPath(path string, pluginDirs []string) error {
 	}
 	for _, dir := range pluginDirs {
 		if within(path, dir) {
-			return refuse("set file in the audit block to a path elsewhere", "the audit log may not be in the directory of plugins %s: %s", dir, path)
+			return refuse("set file in the audit block to a path elsewhere",
+				"the audit log may not be in the directory of plugins %s: %s", dir, path)
 		}
 	}
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return refuse("set file in the audit block to a path that can be read", "the audit log %s cannot be read: %v", path, err)
+		return refuse("set file in the audit block to a path that can be read",
+			"the audit log %s cannot be read: %v", path, err)
 	case !info.Mode().IsRegular():
-		return refuse("set file in the audit block to the path of a file", "the audit log %s is not a regular file", path)
+		return refuse("set file in the audit block to the path of a file",
+			"the audit log %s is not a regular file", path)
 	case info.Mode().Perm()&0o022 != 0 && writableBits:
-		return refuse(fmt.Sprintf("run `chmod 600 %s`", path), "the audit log %s can be written to by other users", path)
+		return refuse(fmt.Sprintf("run `chmod 600 %s`", path),
+			"the audit log %s can be written to by other users", path)
 	default:
 		if why, command := ownership.Exposed(path); why != "" {
 			return refuse(fmt.Sprintf("run `%s %s`", command, path), "the audit log %s %s", path, why)
@@ -258,7 +262,8 @@ func (f *file) create() error {
 	case mark != 0 || tables != 0:
 		return errForeign
 	}
-	return f.exec(fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d;", schema, applicationID, schemaVersion))
+	return f.exec(fmt.Sprintf("%s PRAGMA application_id = %d; PRAGMA user_version = %d;",
+		schema, applicationID, schemaVersion))
 }
 
 func (f *file) marks() (mark, version, tables int, err error) {
@@ -348,7 +353,8 @@ func (f *file) chain() (c chain, err error) {
 	if f.readChain != nil {
 		err = f.readChain.QueryRow().Scan(&c.first, &anchor, &c.last, &head)
 	} else {
-		err = f.conn.QueryRowContext(context.Background(), `SELECT first, anchor, last, head FROM chain`).Scan(&c.first, &anchor, &c.last, &head)
+		err = f.conn.QueryRowContext(context.Background(), `SELECT first, anchor, last, head FROM chain`).Scan(&c.first,
+			&anchor, &c.last, &head)
 	}
 	if err == nil && (copy(c.anchor[:], anchor) != len(c.anchor) || copy(c.head[:], head) != len(c.head)) {
 		err = errForeign

@@ -37,9 +37,12 @@ func TestCheckPathRefusesUnsafePlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, ok := range map[string]bool{
-		filepath.Join(dir, "audit.db"): true, filepath.Join(dir, "new", "audit.db"): true, file("own.db", 0o600): true, file("read.db", 0o644): true,
-		filepath.Join(plugins, "audit.db"): false, filepath.Join(plugins, "deep", "audit.db"): false, filepath.Join(dir, "link", "audit.db"): false,
-		filepath.Join(open, "audit.db"): false, file("group.db", 0o660): false, file("world.db", 0o666): false, filepath.Join(dir, "linked.db"): false, plugins: false,
+		filepath.Join(dir, "audit.db"): true, filepath.Join(dir, "new", "audit.db"): true,
+		file("own.db", 0o600): true, file("read.db", 0o644): true,
+		filepath.Join(plugins, "audit.db"): false, filepath.Join(plugins, "deep", "audit.db"): false,
+		filepath.Join(dir, "link", "audit.db"): false,
+		filepath.Join(open, "audit.db"):        false, file("group.db", 0o660): false, file("world.db", 0o666): false,
+		filepath.Join(dir, "linked.db"): false, plugins: false,
 	} {
 		if err := CheckPath(path, []string{plugins}); (err == nil) != ok {
 			t.Errorf("%s: %v", path, err)

@@ -67,7 +67,8 @@ func TestForwardedRowsAreVerifiable(t *testing.T) {
 	if rep.Rows != 700 || rep.First != 1 {
 		t.Errorf("%d rows from %d on", rep.Rows, rep.First)
 	}
-	if got, want := collect(t, received, Filter{}, false), collect(t, path, Filter{Before: 701}, false); !slices.Equal(got, want) {
+	if got, want := collect(t, received, Filter{}, false), collect(t, path, Filter{Before: 701},
+		false); !slices.Equal(got, want) {
 		t.Errorf("%d rows, want %d", len(got), len(want))
 	}
 }

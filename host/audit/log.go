@@ -116,7 +116,8 @@ func (l *Log) Set(s *Settings) error {
 		return err
 	}
 	before := l.settings.Load()
-	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full && before.MaxSize == s.MaxSize && before.Forward.equal(s.Forward) {
+	if l.writer == nil || before != nil && before.File == s.File && before.To == s.To && before.Full == s.Full &&
+		before.MaxSize == s.MaxSize && before.Forward.equal(s.Forward) {
 		l.settings.Store(s)
 		return nil
 	}
@@ -148,7 +149,8 @@ func (l *Log) open(s *Settings) error {
 		if _, ok := errors.AsType[*fault.Error](err); ok {
 			return err
 		}
-		return fault.Because(fault.AuditFile, err, "the audit log cannot be opened").WithHint("see that the file can be written, or set file in the audit block to another path")
+		return fault.Because(fault.AuditFile, err, "the audit log cannot be opened").
+			WithHint("see that the file can be written, or set file in the audit block to another path")
 	}
 	l.stopWriter()
 	l.settings.Store(s)
@@ -218,7 +220,8 @@ func (l *Log) complain(err error) {
 
 // unavailable returns the error of a request that cannot be recorded.
 func unavailable() error {
-	return fault.New(fault.AuditUnavailable, "the request was not sent, because the audit log cannot be written").WithHint("try again in a few seconds")
+	return fault.New(fault.AuditUnavailable, "the request was not sent, because the audit log cannot be written").
+		WithHint("try again in a few seconds")
 }
 
 // End implements [Recorder].
@@ -339,7 +342,8 @@ func (l *Log) take(batch []entry, all bool) []entry {
 	clear(l.buffer[rest:])
 	l.buffer = l.buffer[:rest]
 	if l.lost > 0 {
-		batch = append(batch, entry{Event: Event{Kind: Loss, Time: time.Now(), Count: l.lost, Detail: "the buffer was full"}})
+		batch = append(batch,
+			entry{Event: Event{Kind: Loss, Time: time.Now(), Count: l.lost, Detail: "the buffer was full"}})
 		l.lost = 0
 	}
 	if e := l.refused.take(time.Now(), all); e != nil {
@@ -387,5 +391,6 @@ func (l *Log) State() (_ State, on bool) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return State{File: file, Backlog: len(l.buffer) + l.writing, Dropped: l.dropped, Failing: l.failing.Load(), Refusing: l.refuses(s)}, true
+	return State{File: file, Backlog: len(l.buffer) + l.writing, Dropped: l.dropped, Failing: l.failing.Load(),
+		Refusing: l.refuses(s)}, true
 }

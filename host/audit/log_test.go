@@ -60,7 +60,8 @@ func (*brokenDisk) close() error                     { return nil }
 func onDisk(t *testing.T, d sink, s Settings) (*Log, *bytes.Buffer) {
 	t.Helper()
 	said := &bytes.Buffer{}
-	l := New(Options{Log: hclog.New(&hclog.LoggerOptions{Output: said}), open: func(*Settings) (sink, error) { return d, nil }})
+	l := New(Options{Log: hclog.New(&hclog.LoggerOptions{Output: said}),
+		open: func(*Settings) (sink, error) { return d, nil }})
 	s.To = io.Discard
 	if err := l.Set(&s); err != nil {
 		t.Fatal(err)
@@ -214,12 +215,14 @@ func TestRefusedClientsCannotFillTheLog(t *testing.T) {
 			case e.Count == 0:
 				own++
 			default:
-				if counted += e.Count; e.Outcome != Denied || e.DurationMS > Milliseconds(2*refusedEvery) || e.Detail == "" {
+				if counted += e.Count; e.Outcome != Denied || e.DurationMS > Milliseconds(2*refusedEvery) ||
+					e.Detail == "" {
 					t.Errorf("%+v", e)
 				}
 			}
 		}
-		if own < refusedAtOnce || own > refusedAtOnce+61 || own+counted != 6000 || others != 101 || len(d.rows)-own-others > 8 {
+		if own < refusedAtOnce || own > refusedAtOnce+61 || own+counted != 6000 || others != 101 ||
+			len(d.rows)-own-others > 8 {
 			t.Errorf("%d rows of their own, %d counted, %d other rows, %d rows", own, counted, others, len(d.rows))
 		}
 	})
@@ -295,9 +298,11 @@ func TestSecretsReachNoRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := Event{
-		Kind: Request, Time: time.Now(), RequestID: canary, TraceID: canary, Client: canary, Tenant: canary, Subject: canary, Issuer: canary, Item: "file:///" + canary, Method: canary,
-		Rule: canary, Message: strings.Repeat("x", maxText-5) + canary, Plugin: canary, By: canary, Detail: canary, Outcome: Failed,
-		Result: fmt.Appendf(nil, `{"content":%q}`, canary),
+		Kind: Request, Time: time.Now(), RequestID: canary, TraceID: canary, Client: canary, Tenant: canary,
+		Subject: canary, Issuer: canary, Item: "file:///" + canary, Method: canary,
+		Rule: canary, Message: strings.Repeat("x", maxText-5) + canary, Plugin: canary, By: canary, Detail: canary,
+		Outcome: Failed,
+		Result:  fmt.Appendf(nil, `{"content":%q}`, canary),
 	}
 	e.SetArguments(fmt.Appendf(nil, `{"token":%q}`, canary))
 	l.End(&e)

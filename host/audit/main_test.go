@@ -150,10 +150,14 @@ func verified(t testing.TB, path string, heads ...string) *Report {
 func sample(n int) Event {
 	e := Event{
 		Kind: Request, Time: time.Unix(1_800_000_000, 0).Add(time.Duration(n) * time.Millisecond), DurationMS: 12,
-		RequestID: "0193b5a2-7c3e-7d7c-9a51-3f1e2d4c5b6a", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736", Session: "8f14e45fceea167a",
-		Transport: "http", Address: "10.0.0.7", Client: "claude-code 2.1.0", Tenant: "acme", Subject: fmt.Sprintf("user-%d", n%50), Issuer: "https://id.example.com", Proof: "jwt",
-		Server: fmt.Sprintf("server-%d", n%10), ItemKind: "tool", Item: fmt.Sprintf("tool_%d", n%200), Method: "tools/call",
-		Decision: "allowed", Rule: "allow at junctor.hcl:14:3 for role dev", Access: "read", AccessSource: "words", Outcome: OK, ResultSize: 4711,
+		RequestID: "0193b5a2-7c3e-7d7c-9a51-3f1e2d4c5b6a", TraceID: "4bf92f3577b34da6a3ce929d0e0e4736",
+		Session:   "8f14e45fceea167a",
+		Transport: "http", Address: "10.0.0.7", Client: "claude-code 2.1.0", Tenant: "acme",
+		Subject: fmt.Sprintf("user-%d", n%50), Issuer: "https://id.example.com", Proof: "jwt",
+		Server: fmt.Sprintf("server-%d", n%10), ItemKind: "tool",
+		Item: fmt.Sprintf("tool_%d", n%200), Method: "tools/call",
+		Decision: "allowed", Rule: "allow at junctor.hcl:14:3 for role dev", Access: "read", AccessSource: "words",
+		Outcome: OK, ResultSize: 4711,
 	}
 	if n%100 == 0 {
 		e.Outcome, e.Code, e.Message = Failed, "upstream.unavailable", "the server could not be reached"

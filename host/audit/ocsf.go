@@ -25,10 +25,12 @@ func ocsfOf(r *Row, version string) object {
 		"class_uid": class, "category_uid": class / 1000, "activity_id": activity, "type_uid": class*100 + activity,
 		"time": r.Time.UnixMilli(), "severity_id": ocsfSeverity(r), "status_id": 1, "status": "Success",
 		"metadata": object{
-			"version": ocsfVersion, "uid": fmt.Sprint(r.Seq), "sequence": r.Seq, "correlation_uid": r.RequestID, "log_name": "junctor audit",
+			"version": ocsfVersion, "uid": fmt.Sprint(r.Seq),
+			"sequence": r.Seq, "correlation_uid": r.RequestID, "log_name": "junctor audit",
 			"product": object{"name": "Junctor", "vendor_name": "Junctor", "version": version},
 		},
-		"actor":    object{"user": object{"name": r.Subject, "domain": r.Tenant}, "app_name": r.Client, "session": object{"uid": r.Session, "issuer": r.Issuer}},
+		"actor": object{"user": object{"name": r.Subject, "domain": r.Tenant},
+			"app_name": r.Client, "session": object{"uid": r.Session, "issuer": r.Issuer}},
 		"unmapped": ocsfRest(r),
 	}
 	if r.Outcome.Failed() || r.Kind == PluginCrash || r.Kind == Quarantine || r.Kind == Loss || r.Kind == AuthFailure {
@@ -39,7 +41,8 @@ func ocsfOf(r *Row, version string) object {
 	}
 	switch class {
 	case classAPI:
-		o["api"] = object{"operation": r.Method, "service": object{"name": r.Server}, "request": object{"uid": r.RequestID}}
+		o["api"] = object{"operation": r.Method,
+			"service": object{"name": r.Server}, "request": object{"uid": r.RequestID}}
 		o["resources"] = []object{{"type": r.ItemKind, "name": r.Item, "namespace": r.Server}}
 		o["src_endpoint"] = ocsfEndpoint(r)
 		o["action_id"], o["action"], o["disposition_id"] = 1, "Allowed", 1

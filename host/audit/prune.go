@@ -45,7 +45,8 @@ func (f *file) prune(s *Settings, now time.Time) error {
 
 // size returns the bytes of the pages in use.
 func (f *file) size() (n int64, err error) {
-	err = f.conn.QueryRowContext(context.Background(), `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).Scan(&n)
+	err = f.conn.QueryRowContext(context.Background(), `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`).
+		Scan(&n)
 	return n, err
 }
 
@@ -58,7 +59,8 @@ func (f *file) removeOlder(than time.Time) (n int64, err error) {
 			return err
 		}
 		var keep int64
-		err = f.conn.QueryRowContext(context.Background(), `SELECT coalesce((SELECT seq FROM events WHERE seq < ?1 AND time >= ?2 ORDER BY seq LIMIT 1), ?1)`,
+		err = f.conn.QueryRowContext(context.Background(),
+			`SELECT coalesce((SELECT seq FROM events WHERE seq < ?1 AND time >= ?2 ORDER BY seq LIMIT 1), ?1)`,
 			min(c.first+pruneRows, c.last+1), than.UnixMicro()).Scan(&keep)
 		if err != nil {
 			return err
@@ -75,7 +77,8 @@ func (f *file) removeBefore(c *chain, seq int64) error {
 		return nil
 	}
 	var anchor []byte
-	if err := f.conn.QueryRowContext(context.Background(), `SELECT hash FROM contents WHERE seq = ?`, seq-1).Scan(&anchor); err != nil {
+	if err := f.conn.QueryRowContext(context.Background(), `SELECT hash FROM contents WHERE seq = ?`,
+		seq-1).Scan(&anchor); err != nil {
 		return err
 	}
 	for _, query := range []string{`DELETE FROM events WHERE seq < ?`, `DELETE FROM contents WHERE seq < ?`} {
@@ -170,7 +173,8 @@ func openArchive(path string, first, most int64) (to *os.File, size int64, err e
 	if all := Archives(path); len(all) > 0 {
 		last := all[len(all)-1]
 		info, err := os.Stat(last)
-		if err == nil && info.Size() < most && info.ModTime().UTC().Format(time.DateOnly) == time.Now().UTC().Format(time.DateOnly) {
+		if err == nil && info.Size() < most &&
+			info.ModTime().UTC().Format(time.DateOnly) == time.Now().UTC().Format(time.DateOnly) {
 			name = last
 		}
 	}
@@ -204,7 +208,8 @@ func wholeLines(f *os.File) (size int64, err error) {
 
 // copyRows writes the rows from one up to another as JSON lines.
 func (f *file) copyRows(to io.Writer, from, end int64) error {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT seq, hash, content FROM contents WHERE seq >= ? AND seq < ? ORDER BY seq`, from, end)
+	rows, err := f.conn.QueryContext(context.Background(),
+		`SELECT seq, hash, content FROM contents WHERE seq >= ? AND seq < ? ORDER BY seq`, from, end)
 	if err != nil {
 		return err
 	}

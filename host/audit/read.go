@@ -45,7 +45,9 @@ type Reader struct {
 func OpenReader(path string) (*Reader, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(fault.AuditUnknown, "there is no audit log at %s", path).
-			WithHint("an audit block in the configuration starts the log with the next request; --file names another one")
+			WithHint(
+				"an audit block in the configuration starts the log with the next request; --file names another one",
+			)
 	}
 	if isArchive(path) {
 		return &Reader{path: path}, nil
@@ -111,7 +113,8 @@ func (r *Reader) failed(err error) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
 		return err
 	}
-	return fault.Because(fault.AuditFile, err, "the audit log %s cannot be read", r.path).WithHint("junctor audit verify says whether it is damaged")
+	return fault.Because(fault.AuditFile, err, "the audit log %s cannot be read", r.path).
+		WithHint("junctor audit verify says whether it is damaged")
 }
 
 // A clause is a part of a WHERE clause with its arguments.
@@ -143,7 +146,8 @@ func condition(column, pattern string) (text string, arg any) {
 func (f *Filter) patterns() []foundKey {
 	var all []foundKey
 	for _, p := range []foundKey{
-		{"kind", string(f.Kind)}, {"server", f.Server}, {"item", f.Item}, {"tenant", f.Tenant}, {"subject", f.Subject}, {"method", f.Method}, {"outcome", string(f.Outcome)},
+		{"kind", string(f.Kind)}, {"server", f.Server}, {"item", f.Item}, {"tenant", f.Tenant}, {"subject", f.Subject},
+		{"method", f.Method}, {"outcome", string(f.Outcome)},
 	} {
 		if p.value != "" {
 			all = append(all, p)
@@ -155,7 +159,8 @@ func (f *Filter) patterns() []foundKey {
 // uses are the methods that use an item, as in a clause.
 const uses = "('" + mcp.MethodCallTool + "', '" + mcp.MethodReadResource + "', '" + mcp.MethodGetPrompt + "')"
 
-const deniedOutcomes = "('" + string(Denied) + "', '" + string(ApprovalRequired) + "', '" + string(ApprovalDenied) + "')"
+const deniedOutcomes = "('" +
+	string(Denied) + "', '" + string(ApprovalRequired) + "', '" + string(ApprovalDenied) + "')"
 
 // blocks returns the blocks that may have selected rows.
 func (r *Reader) blocks(ctx context.Context, f *Filter, newestFirst bool) (all []int64, err error) {
@@ -186,7 +191,8 @@ func (r *Reader) blocks(ctx context.Context, f *Filter, newestFirst bool) (all [
 		c.add("block IN (SELECT block FROM found WHERE field = 'method' AND value IN " + uses +
 			" OR field = 'outcome' AND value != 'ok' OR field = 'kind' AND value != '" + string(Request) + "')")
 	}
-	rows, err := r.file.conn.QueryContext(ctx, `SELECT block FROM spans WHERE `+c.String()+` ORDER BY block `+order(newestFirst), c.args...)
+	rows, err := r.file.conn.QueryContext(ctx,
+		`SELECT block FROM spans WHERE `+c.String()+` ORDER BY block `+order(newestFirst), c.args...)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +216,8 @@ func order(newestFirst bool) string {
 
 // inBlock returns the selected rows of a block, at most limit; 0: all. first is the first row
 // of the file at that moment: those before it are in archives.
-func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, first int64, err error) {
+func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirst bool,
+	limit int) (all []Row, first int64, err error) {
 	if err := r.file.exec("BEGIN"); err != nil {
 		return nil, 0, err
 	}
@@ -222,7 +229,8 @@ func (r *Reader) inBlock(ctx context.Context, f *Filter, block int64, newestFirs
 	return all, c.first, err
 }
 
-func (r *Reader) selected(ctx context.Context, f *Filter, block int64, newestFirst bool, limit int) (all []Row, err error) {
+func (r *Reader) selected(ctx context.Context, f *Filter, block int64, newestFirst bool,
+	limit int) (all []Row, err error) {
 	var c clause
 	last := (block+1)<<blockBits - 1
 	if f.Before > 0 {
@@ -251,7 +259,8 @@ func (r *Reader) selected(ctx context.Context, f *Filter, block int64, newestFir
 	if f.Uses {
 		c.add("(e.method IN " + uses + " OR e.outcome NOT IN ('ok', '') OR e.kind != '" + string(Request) + "')")
 	}
-	query := `SELECT e.seq, c.hash, c.content FROM events e CROSS JOIN contents c ON c.seq = e.seq WHERE ` + c.String() + ` ORDER BY e.seq ` + order(newestFirst)
+	query := `SELECT e.seq, c.hash, c.content FROM events e CROSS JOIN contents c ON c.seq = e.seq WHERE ` +
+		c.String() + ` ORDER BY e.seq ` + order(newestFirst)
 	if limit > 0 {
 		query += fmt.Sprintf(" LIMIT %d", limit)
 	}
@@ -283,7 +292,8 @@ func scanRow(scan func(...any) error) (row Row, err error) {
 // parseRow returns the row with a content.
 func parseRow(seq int64, sum, text []byte) (row Row, err error) {
 	if err := json.Unmarshal(text, &row); err != nil {
-		return row, fault.New(fault.AuditAltered, "row %d of the audit log is damaged: %v", seq, err).WithHint("junctor audit verify finds every such row")
+		return row, fault.New(fault.AuditAltered, "row %d of the audit log is damaged: %v", seq, err).
+			WithHint("junctor audit verify finds every such row")
 	}
 	row.Seq, row.Hash = seq, hex.EncodeToString(sum)
 	return row, nil

@@ -75,10 +75,15 @@ func TestUsesLeaveOutLists(t *testing.T) {
 	path := newPath(t)
 	l := newLog(t, Settings{File: path})
 	for _, e := range []Event{
-		{Kind: Request, Method: mcp.MethodInitialize, Outcome: OK}, {Kind: Request, Method: mcp.MethodListTools, Outcome: OK}, {Kind: Request, Method: mcp.MethodPing, Outcome: OK},
-		{Kind: Request, Method: mcp.MethodDiscover, Outcome: OK}, {Kind: Request, Outcome: OK}, {Kind: Request, Method: "tools/call2", Outcome: OK},
-		{Kind: Request, Method: mcp.MethodListTools, Outcome: Failed}, {Kind: Request, Method: mcp.MethodCallTool, Outcome: OK}, {Kind: Request, Method: mcp.MethodReadResource, Outcome: OK},
-		{Kind: Request, Method: mcp.MethodGetPrompt, Outcome: Denied}, {Kind: Reload, Outcome: OK}, {Kind: Approval}, {Kind: AuthFailure, Outcome: Denied},
+		{Kind: Request, Method: mcp.MethodInitialize, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodListTools, Outcome: OK}, {Kind: Request, Method: mcp.MethodPing, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodDiscover, Outcome: OK}, {Kind: Request, Outcome: OK},
+		{Kind: Request, Method: "tools/call2", Outcome: OK},
+		{Kind: Request, Method: mcp.MethodListTools, Outcome: Failed},
+		{Kind: Request, Method: mcp.MethodCallTool, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodReadResource, Outcome: OK},
+		{Kind: Request, Method: mcp.MethodGetPrompt, Outcome: Denied}, {Kind: Reload, Outcome: OK}, {Kind: Approval},
+		{Kind: AuthFailure, Outcome: Denied},
 	} {
 		e.Time = time.Now()
 		if e.Kind == Request {
@@ -103,7 +108,8 @@ func TestUsesLeaveOutLists(t *testing.T) {
 // TestRowKeepsEvent reads back every field.
 func TestRowKeepsEvent(t *testing.T) {
 	path := newPath(t)
-	l := newLog(t, Settings{File: path, Arguments: true, Results: true, Redacted: func(server, item string) bool { return item == "tool_3" }})
+	l := newLog(t, Settings{File: path, Arguments: true, Results: true,
+		Redacted: func(server, item string) bool { return item == "tool_3" }})
 	for n := range 4 {
 		e := sample(n)
 		e.Result = []byte(`{"content":[]}`)
@@ -113,10 +119,15 @@ func TestRowKeepsEvent(t *testing.T) {
 	rows := rowsOf(t, path, Filter{})
 	want := sample(1)
 	r := rows[1]
-	if !r.Time.Equal(want.Time) || r.DurationMS != 12 || r.RequestID != want.RequestID || r.TraceID != want.TraceID || r.Session != want.Session || r.Transport != "http" ||
-		r.Address != "10.0.0.7" || r.Client != want.Client || r.Tenant != "acme" || r.Subject != "user-1" || r.Issuer != want.Issuer || r.Proof != "jwt" || r.Server != "server-1" ||
-		r.ItemKind != "tool" || r.Item != "tool_1" || r.Method != "tools/call" || r.Decision != "allowed" || r.Rule != want.Rule || r.Access != "read" || r.AccessSource != "words" ||
-		r.Outcome != OK || r.ResultSize != 4711 || r.ArgumentsSize != len(want.Arguments) || len(r.ArgumentsDigest) != 64 || string(r.Arguments) != string(want.Arguments) || string(r.Result) != `{"content":[]}` {
+	if !r.Time.Equal(want.Time) || r.DurationMS != 12 || r.RequestID != want.RequestID || r.TraceID != want.TraceID ||
+		r.Session != want.Session || r.Transport != "http" ||
+		r.Address != "10.0.0.7" || r.Client != want.Client || r.Tenant != "acme" || r.Subject != "user-1" ||
+		r.Issuer != want.Issuer || r.Proof != "jwt" || r.Server != "server-1" ||
+		r.ItemKind != "tool" || r.Item != "tool_1" || r.Method != "tools/call" || r.Decision != "allowed" ||
+		r.Rule != want.Rule || r.Access != "read" || r.AccessSource != "words" ||
+		r.Outcome != OK || r.ResultSize != 4711 || r.ArgumentsSize != len(want.Arguments) ||
+		len(r.ArgumentsDigest) != 64 || string(r.Arguments) != string(want.Arguments) ||
+		string(r.Result) != `{"content":[]}` {
 		t.Errorf("%+v", r)
 	}
 	if rows[3].Arguments != nil || rows[3].Result != nil || rows[3].ArgumentsDigest == "" {

@@ -55,11 +55,14 @@ func SignedHeads(path string, key ed25519.PublicKey) (heads []string, bad []Find
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, fault.New(fault.AuditUnknown, "there are no signed heads at %s", name).
-			WithHint("sign_key in the audit block signs them; without them, only verify without --public-key is possible")
+			WithHint(
+				"sign_key in the audit block signs them; without them, only verify without --public-key is possible",
+			)
 	case err != nil:
 		return nil, nil, err
 	case info.Size() > maxHeads:
-		return nil, nil, fault.New(fault.AuditFile, "%s has %d bytes, more than %d", name, info.Size(), maxHeads).WithHint("keep its last lines only")
+		return nil, nil, fault.New(fault.AuditFile, "%s has %d bytes, more than %d", name, info.Size(), maxHeads).
+			WithHint("keep its last lines only")
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -38,7 +38,8 @@ const maxFindings = 100
 func ParseHead(text string) (seq int64, sum [32]byte, ok bool) {
 	number, digits, found := strings.Cut(text, ":")
 	seq, err := strconv.ParseInt(number, 10, 64)
-	if !found || err != nil || seq < 0 || strconv.FormatInt(seq, 10) != number || len(digits) != hex.EncodedLen(len(sum)) || strings.ToLower(digits) != digits {
+	if !found || err != nil || seq < 0 || strconv.FormatInt(seq, 10) != number ||
+		len(digits) != hex.EncodedLen(len(sum)) || strings.ToLower(digits) != digits {
 		return 0, sum, false
 	}
 	_, err = hex.Decode(sum[:], []byte(digits))
@@ -72,7 +73,8 @@ func parseHeads(heads []string) (all map[int64]hash, doubts []Finding) {
 	for _, text := range heads {
 		seq, sum, ok := ParseHead(text)
 		if before, twice := all[seq]; ok && twice && before != sum {
-			doubts = append(doubts, Finding{seq, "altered", "two of the given heads name this row with different hashes"})
+			doubts = append(doubts,
+				Finding{seq, "altered", "two of the given heads name this row with different hashes"})
 		}
 		if ok {
 			all[seq] = sum
@@ -109,7 +111,8 @@ func (r *Reader) verify(ctx context.Context, heads []string, begin int64) (*Repo
 	if err != nil {
 		return nil, r.failed(err)
 	}
-	rep := &Report{File: r.file.path, First: c.first, Last: c.last, Head: headText(c), Anchor: hex.EncodeToString(c.anchor[:]), Findings: []Finding{}}
+	rep := &Report{File: r.file.path, First: c.first, Last: c.last, Head: headText(c),
+		Anchor: hex.EncodeToString(c.anchor[:]), Findings: []Finding{}}
 	v := &verifier{report: rep, begin: begin, next: c.first, before: c.anchor, known: true, compared: -1}
 	v.heads, _ = parseHeads(heads)
 	if sum, given := v.heads[c.first-1]; given {
@@ -142,7 +145,8 @@ func (r *Reader) verifyRows(ctx context.Context, v *verifier) error {
 		var sum, text []byte
 		var when *int64
 		var t [8]*string
-		if err := rows.Scan(&seq, &sum, &text, &when, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]); err != nil {
+		if err := rows.Scan(&seq, &sum, &text, &when, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6],
+			&t[7]); err != nil {
 			return err
 		}
 		var k *keys
@@ -155,7 +159,8 @@ func (r *Reader) verifyRows(ctx context.Context, v *verifier) error {
 		return err
 	}
 	var first *int64
-	err = r.file.conn.QueryRowContext(ctx, `SELECT min(seq) FROM events WHERE seq NOT IN (SELECT seq FROM contents)`).Scan(&first)
+	err = r.file.conn.QueryRowContext(ctx,
+		`SELECT min(seq) FROM events WHERE seq NOT IN (SELECT seq FROM contents)`).Scan(&first)
 	if err == nil && first != nil {
 		v.find(*first, "added", "the row has no content")
 	}
@@ -196,7 +201,8 @@ func (v *verifier) fits(seq int64, own hash, content []byte) bool {
 		return true
 	}
 	if len(v.report.Findings) < maxFindings {
-		v.unfitting = append(v.unfitting, unfittingRow{seq, v.before, own, bytes.Clone(content), len(v.report.Findings)})
+		v.unfitting = append(v.unfitting,
+			unfittingRow{seq, v.before, own, bytes.Clone(content), len(v.report.Findings)})
 	}
 	v.find(seq, "altered", "the hash does not fit the content of the row and of the row before")
 	return false
@@ -207,7 +213,8 @@ func (v *verifier) reorder() {
 	for _, m := range v.unfitting {
 		for _, at := range v.unfitting {
 			for _, other := range v.unfitting {
-				if at.seq != m.seq && (other.before.next(at.seq, m.content) == m.own || other.own.next(at.seq, m.content) == m.own) {
+				if at.seq != m.seq &&
+					(other.before.next(at.seq, m.content) == m.own || other.own.next(at.seq, m.content) == m.own) {
 					f := &v.report.Findings[m.finding]
 					f.Problem, f.Detail = "reordered", fmt.Sprintf("the row belongs at %d", at.seq)
 				}
@@ -240,7 +247,9 @@ func (v *verifier) end(c chain) {
 		case seq >= c.first:
 			v.find(seq, "removed", "the row of the given head is missing")
 		case v.compared < 0:
-			v.find(seq, "removed", fmt.Sprintf("the row of the given head is missing: the log begins with row %d; give a newer head", cmp.Or(v.begin, c.first)))
+			v.find(seq, "removed",
+				fmt.Sprintf("the row of the given head is missing: the log begins with row %d; give a newer head",
+					cmp.Or(v.begin, c.first)))
 		}
 	}
 }
@@ -256,11 +265,15 @@ func (v *verifier) find(seq int64, problem, detail string) {
 func (r *Reader) verifyFound(ctx context.Context, v *verifier) error {
 	var fields []string
 	for _, one := range (&keys{}).found() {
-		fields = append(fields, fmt.Sprintf(`SELECT min(seq), '%[1]s', %[1]s FROM events WHERE %[1]s != '' GROUP BY seq >> %[2]d, %[1]s
-			HAVING NOT EXISTS (SELECT 1 FROM found f WHERE f.field = '%[1]s' AND f.value = events.%[1]s AND f.block = events.seq >> %[2]d)`, one.field, blockBits))
+		fields = append(fields,
+			fmt.Sprintf(`SELECT min(seq), '%[1]s', %[1]s FROM events WHERE %[1]s != '' GROUP BY seq >> %[2]d, %[1]s
+			HAVING NOT EXISTS (SELECT 1 FROM found f WHERE f.field = '%[1]s' AND f.value = events.%[1]s AND f.block = events.seq >> %[2]d)`,
+				one.field, blockBits))
 	}
-	fields = append(fields, fmt.Sprintf(`SELECT min(e.seq), 'time', '' FROM events e LEFT JOIN spans s ON s.block = e.seq >> %[1]d
-		GROUP BY e.seq >> %[1]d HAVING min(e.time) < coalesce(s.earliest, max(e.time) + 1) OR max(e.time) > s.latest`, blockBits))
+	fields = append(fields,
+		fmt.Sprintf(`SELECT min(e.seq), 'time', '' FROM events e LEFT JOIN spans s ON s.block = e.seq >> %[1]d
+		GROUP BY e.seq >> %[1]d HAVING min(e.time) < coalesce(s.earliest, max(e.time) + 1) OR max(e.time) > s.latest`,
+			blockBits))
 	for _, query := range fields {
 		rows, err := r.file.conn.QueryContext(ctx, query)
 		if err != nil {
@@ -272,7 +285,8 @@ func (r *Reader) verifyFound(ctx context.Context, v *verifier) error {
 			if err := rows.Scan(&seq, &field, &value); err != nil {
 				return err
 			}
-			v.find(seq, "hidden", strings.TrimSpace(fmt.Sprintf("a search does not find the row by %s %s", field, value)))
+			v.find(seq, "hidden",
+				strings.TrimSpace(fmt.Sprintf("a search does not find the row by %s %s", field, value)))
 		}
 		if err := rows.Close(); err != nil {
 			return err

@@ -36,27 +36,41 @@ func TestVerifyFindsTampering(t *testing.T) {
 		seq     int64
 		problem string
 	}{
-		"altered content":                {`UPDATE contents SET content = replace(content, 'allowed', 'granted') WHERE seq = 7`, 7, "altered"},
-		"altered content and hash":       {`UPDATE contents SET content = replace(content, 'allowed', 'granted'), hash = randomblob(32) WHERE seq = 7`, 7, "altered"},
-		"altered hash":                   {`UPDATE contents SET hash = randomblob(32) WHERE seq = 7`, 7, "altered"},
-		"short hash":                     {`UPDATE contents SET hash = x'00' WHERE seq = 7`, 7, "altered"},
-		"altered column":                 {`UPDATE events SET subject = 'mallory' WHERE seq = 7`, 7, "altered"},
-		"altered time":                   {`UPDATE events SET time = time + 1 WHERE seq = 7`, 7, "altered"},
-		"removed row":                    {`DELETE FROM contents WHERE seq = 7; DELETE FROM events WHERE seq = 7`, 7, "removed"},
-		"removed from the search":        {`DELETE FROM events WHERE seq = 7`, 7, "hidden"},
-		"removed value":                  {`DELETE FROM found WHERE field = 'subject' AND value = 'user-7'`, 8, "hidden"},
-		"removed span":                   {`DELETE FROM spans`, 1, "hidden"},
-		"removed rows":                   {`DELETE FROM contents WHERE seq BETWEEN 7 AND 9; DELETE FROM events WHERE seq BETWEEN 7 AND 9`, 7, "removed"},
-		"removed first rows":             {`DELETE FROM contents WHERE seq < 4; DELETE FROM events WHERE seq < 4`, 1, "removed"},
-		"removed first rows, new anchor": {`DELETE FROM contents WHERE seq < 4; DELETE FROM events WHERE seq < 4; UPDATE chain SET first = 4`, 4, "altered"},
-		"swapped rows":                   {swapped, 5, "reordered"},
-		"swapped neighbours":             {strings.ReplaceAll(swapped, "= 9", "= 6"), 5, "reordered"},
-		"truncated":                      {`DELETE FROM contents WHERE seq > 15; DELETE FROM events WHERE seq > 15`, 16, "truncated"},
-		"truncated to nothing":           {`DELETE FROM contents; DELETE FROM events`, 1, "truncated"},
-		"added row":                      {`INSERT INTO contents SELECT 21, hash, content FROM contents WHERE seq = 3; INSERT INTO events SELECT 21, time, kind, server, item, tenant, subject, method, outcome, request FROM events WHERE seq = 3`, 21, "altered"},
-		"added event":                    {`INSERT INTO events SELECT 99, time, kind, server, item, tenant, subject, method, outcome, request FROM events WHERE seq = 3`, 99, "added"},
-		"added before the first":         {`INSERT INTO contents SELECT 0, hash, content FROM contents WHERE seq = 3`, 0, "added"},
-		"altered head":                   {`UPDATE chain SET head = zeroblob(32)`, 20, "altered"},
+		"altered content": {`UPDATE contents SET content = replace(content, 'allowed', 'granted') WHERE seq = 7`,
+			7, "altered"},
+		"altered content and hash": {
+			`UPDATE contents SET content = replace(content, 'allowed', 'granted'), hash = randomblob(32) WHERE seq = 7`,
+			7, "altered",
+		},
+		"altered hash":   {`UPDATE contents SET hash = randomblob(32) WHERE seq = 7`, 7, "altered"},
+		"short hash":     {`UPDATE contents SET hash = x'00' WHERE seq = 7`, 7, "altered"},
+		"altered column": {`UPDATE events SET subject = 'mallory' WHERE seq = 7`, 7, "altered"},
+		"altered time":   {`UPDATE events SET time = time + 1 WHERE seq = 7`, 7, "altered"},
+		"removed row": {`DELETE FROM contents WHERE seq = 7; DELETE FROM events WHERE seq = 7`,
+			7, "removed"},
+		"removed from the search": {`DELETE FROM events WHERE seq = 7`, 7, "hidden"},
+		"removed value":           {`DELETE FROM found WHERE field = 'subject' AND value = 'user-7'`, 8, "hidden"},
+		"removed span":            {`DELETE FROM spans`, 1, "hidden"},
+		"removed rows": {`DELETE FROM contents WHERE seq BETWEEN 7 AND 9; DELETE FROM events WHERE seq BETWEEN 7 AND 9`,
+			7, "removed"},
+		"removed first rows": {`DELETE FROM contents WHERE seq < 4; DELETE FROM events WHERE seq < 4`,
+			1, "removed"},
+		"removed first rows, new anchor": {
+			`DELETE FROM contents WHERE seq < 4; DELETE FROM events WHERE seq < 4; UPDATE chain SET first = 4`,
+			4, "altered",
+		},
+		"swapped rows":       {swapped, 5, "reordered"},
+		"swapped neighbours": {strings.ReplaceAll(swapped, "= 9", "= 6"), 5, "reordered"},
+		"truncated": {`DELETE FROM contents WHERE seq > 15; DELETE FROM events WHERE seq > 15`,
+			16, "truncated"},
+		"truncated to nothing": {`DELETE FROM contents; DELETE FROM events`, 1, "truncated"},
+		"added row": {`INSERT INTO contents SELECT 21, hash, content FROM contents WHERE seq = 3; INSERT INTO events SELECT 21, time, kind, server, item, tenant, subject, method, outcome, request FROM events WHERE seq = 3`,
+			21, "altered"},
+		"added event": {`INSERT INTO events SELECT 99, time, kind, server, item, tenant, subject, method, outcome, request FROM events WHERE seq = 3`,
+			99, "added"},
+		"added before the first": {`INSERT INTO contents SELECT 0, hash, content FROM contents WHERE seq = 3`,
+			0, "added"},
+		"altered head": {`UPDATE chain SET head = zeroblob(32)`, 20, "altered"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := written(t, 20)
@@ -93,7 +107,8 @@ func TestHeadShowsNewChain(t *testing.T) {
 	}
 	verified(t, written(t, 30), whole.Head)
 	forged := strings.Replace(whole.Head, ":", ":0000", 1)[:len(whole.Head)]
-	if all, err = VerifyAll(t.Context(), written(t, 30), []string{forged}); err != nil || len(all[0].Findings) != 1 || all[0].Findings[0].Seq != 20 {
+	if all, err = VerifyAll(t.Context(), written(t, 30), []string{forged}); err != nil || len(all[0].Findings) != 1 ||
+		all[0].Findings[0].Seq != 20 {
 		t.Errorf("%+v, %v", all[0].Findings, err)
 	}
 }
@@ -112,7 +127,8 @@ func TestHeadBeforeFirstRowProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, err := VerifyAll(t.Context(), path, heads[:1])
-	if err != nil || len(all[0].Findings) != 2 || all[0].Findings[1] != (Finding{5, "removed", "the row of the given head is missing: the log begins with row 10; give a newer head"}) {
+	if err != nil || len(all[0].Findings) != 2 || all[0].Findings[1] != (Finding{5, "removed",
+		"the row of the given head is missing: the log begins with row 10; give a newer head"}) {
 		t.Errorf("%+v, %v", all[0].Findings, err)
 	}
 	f.close()
@@ -132,11 +148,13 @@ func TestHeadBeforeFirstRowProvesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	verified(t, path, heads...)
-	if all, err = VerifyAll(t.Context(), path, heads[:1]); err != nil || len(all[0].Findings) != 1 || all[0].Findings[0].Seq != 5 {
+	if all, err = VerifyAll(t.Context(), path, heads[:1]); err != nil || len(all[0].Findings) != 1 ||
+		all[0].Findings[0].Seq != 5 {
 		t.Errorf("%+v, %v", all[0].Findings, err)
 	}
 	heads = append(heads, "20:"+strings.Repeat("0", 64))
-	if all, err = VerifyAll(t.Context(), path, heads); err != nil || len(all[0].Findings) != 2 || !strings.Contains(all[0].Findings[1].Detail, "two of the given heads") {
+	if all, err = VerifyAll(t.Context(), path, heads); err != nil || len(all[0].Findings) != 2 ||
+		!strings.Contains(all[0].Findings[1].Detail, "two of the given heads") {
 		t.Errorf("%+v, %v", all[0].Findings, err)
 	}
 }

@@ -138,7 +138,8 @@ func (w *walk) archives(ctx context.Context, before int64, newestFirst bool) err
 		slices.Reverse(all)
 	}
 	for _, a := range all {
-		if err := w.archive(ctx, a, newestFirst); err != nil && !errors.Is(err, fs.ErrNotExist) { // it may be removed after the retention
+		if err := w.archive(ctx, a, newestFirst); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			// It may be removed after the retention.
 			return err
 		}
 	}
@@ -195,7 +196,8 @@ func (w *walk) line(path string, line []byte, newestFirst bool) error {
 	f := &w.filter
 	switch {
 	case !ok:
-		return fault.New(fault.AuditAltered, "a line of the archive %s is not a row", path).WithHint("junctor audit verify finds every such line")
+		return fault.New(fault.AuditAltered, "a line of the archive %s is not a row", path).
+			WithHint("junctor audit verify finds every such line")
 	case seq <= f.After, f.Before > 0 && seq >= f.Before:
 		return nil
 	}

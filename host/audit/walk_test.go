@@ -55,7 +55,8 @@ func collect(t *testing.T, path string, f Filter, newestFirst bool) (all []int64
 		t.Fatal(err)
 	}
 	defer r.Close()
-	if err := r.Each(t.Context(), f, newestFirst, func(row Row) bool { all = append(all, row.Seq); return true }); err != nil {
+	if err := r.Each(t.Context(), f, newestFirst,
+		func(row Row) bool { all = append(all, row.Seq); return true }); err != nil {
 		t.Fatal(err)
 	}
 	return all
@@ -104,7 +105,8 @@ func TestReaderReadsArchivesLikeTheFile(t *testing.T) {
 		for _, newest := range []bool{false, true} {
 			got, want := collect(t, path, filter, newest), collect(t, whole, filter, newest)
 			if !slices.Equal(got, want) {
-				t.Errorf("%s, newest first %v: %d rows %.60s, want %d rows %.60s", name, newest, len(got), fmt.Sprint(got), len(want), fmt.Sprint(want))
+				t.Errorf("%s, newest first %v: %d rows %.60s, want %d rows %.60s",
+					name, newest, len(got), fmt.Sprint(got), len(want), fmt.Sprint(want))
 			}
 		}
 	}
@@ -164,7 +166,8 @@ func TestReaderReadsOneArchive(t *testing.T) {
 	up, down := collect(t, archive, Filter{}, false), collect(t, archive, Filter{}, true)
 	last, err := r.Last()
 	slices.Reverse(down)
-	if err != nil || !slices.Equal(up, down) || len(up) != pruneRows/8 || up[0] != pruneRows/8+1 || last != up[len(up)-1] {
+	if err != nil || !slices.Equal(up, down) || len(up) != pruneRows/8 || up[0] != pruneRows/8+1 ||
+		last != up[len(up)-1] {
 		t.Errorf("rows %d to %d, %d; last %d, %v", up[0], up[len(up)-1], len(up), last, err)
 	}
 	c, err := r.chain()
@@ -180,7 +183,8 @@ func TestReaderReadsOneArchive(t *testing.T) {
 	if err := os.WriteFile(archive, []byte("{\"seq\":1 is damaged\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Each(t.Context(), Filter{}, false, func(Row) bool { return true }); err == nil || !strings.Contains(err.Error(), "is not a row") {
+	if err := r.Each(t.Context(), Filter{}, false, func(Row) bool { return true }); err == nil ||
+		!strings.Contains(err.Error(), "is not a row") {
 		t.Errorf("a damaged archive: %v", err)
 	}
 }

@@ -19,12 +19,14 @@ func ParseWhen(text string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, text); err == nil {
 		return t, nil
 	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04", time.DateTime} {
+	for _, layout := range []string{time.DateOnly, "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02 15:04",
+		time.DateTime} {
 		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%.50q is not a time: write 30m, 12h or 7d for a time before now, a date such as 2026-11-01, or a time as in RFC 3339", text)
+	return time.Time{}, fmt.Errorf("%.50q is not a time: write 30m, 12h or 7d for a time before now, a date such as 2026-11-01, or a time as in RFC 3339",
+		text)
 }
 
 // ParseAge parses a duration of more than zero. Beyond Go's units it takes d for 24 hours

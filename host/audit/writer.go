@@ -149,7 +149,10 @@ func (w *writer) write(deadline time.Time) {
 				deadline = time.Now().Add(drainTime)
 			}
 			if !deadline.IsZero() && time.Now().After(deadline) {
-				w.log.opts.Log.Error("events are missing in the audit log, because it could not be written before the end", "dropped", len(batch)+w.log.waiting())
+				w.log.opts.Log.Error(
+					"events are missing in the audit log, because it could not be written before the end",
+					"dropped", len(batch)+w.log.waiting(),
+				)
 				w.log.committed()
 				return
 			}
@@ -186,7 +189,8 @@ func (w *writer) pause(deadline time.Time) {
 // commit writes one batch. Requests that wait for its rows wait no longer in either case.
 func (w *writer) commit(batch []entry) bool {
 	if f, ok := w.sink.(*file); ok && f.replaced() {
-		w.log.opts.Log.Error("the file of the audit log was removed or replaced; it begins again", "file", f.path, "lost", headText(w.last))
+		w.log.opts.Log.Error("the file of the audit log was removed or replaced; it begins again",
+			"file", f.path, "lost", headText(w.last))
 		w.reopen()
 	}
 	c, err := w.sink.append(batch, w.log.opts.Hide)
