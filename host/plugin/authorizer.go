@@ -42,7 +42,8 @@ var (
 // Authorizer returns an authorizer that has not started. The caller closes it.
 func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 	a := &Authorizer{component{
-		sup: s, spec: r.Spec, what: fmt.Sprintf("auth provider %q for server %q", r.Component, r.Server), server: r.Server, grant: r.Grant, limit: s.limits.start,
+		sup: s, spec: r.Spec, what: fmt.Sprintf("auth provider %q for server %q", r.Component, r.Server),
+		server: r.Server, grant: r.Grant, limit: s.limits.start,
 	}}
 	a.life, a.end = context.WithCancel(context.Background())
 	a.start = func(ctx context.Context, l *link, handle, capability string) error {
@@ -67,7 +68,8 @@ func (s *Supervisor) Authorizer(r AuthRequest) *Authorizer {
 
 // ask calls f with the authorizer in the plugin.
 func (a *Authorizer) ask(ctx context.Context, f func(context.Context, *link, *wire.RemoteAuthorizer) error) error {
-	err := a.use(ctx, func(ctx context.Context, l *link, handle string) error { return f(ctx, l, l.wire.Authorizer(handle)) })
+	err := a.use(ctx,
+		func(ctx context.Context, l *link, handle string) error { return f(ctx, l, l.wire.Authorizer(handle)) })
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == fault.UpstreamStartTimeout {
 		told := *f // the server did not time out, the provider did
 		told.Code = fault.UpstreamUnavailable
@@ -119,7 +121,8 @@ func (a *Authorizer) Login(ctx context.Context, scopes []string) (account string
 
 // Logout removes the credentials of a login.
 func (a *Authorizer) Logout(ctx context.Context) error {
-	return a.ask(ctx, func(ctx context.Context, _ *link, remote *wire.RemoteAuthorizer) error { return remote.Logout(ctx) })
+	return a.ask(ctx,
+		func(ctx context.Context, _ *link, remote *wire.RemoteAuthorizer) error { return remote.Logout(ctx) })
 }
 
 // Status returns the state of the login.

@@ -110,7 +110,8 @@ func TestAuthorizerTexts(t *testing.T) {
 		t.Errorf("status %+v, %v", st, err)
 	}
 	res, err := a.Challenge(t.Context(), sdk.Challenge{Attempt: 1})
-	if err != nil || !res.Retry || !strings.HasPrefix(res.Reason, "*** [31m") || len(res.Reason) > textSize+4 || !slices.Equal(res.Scopes, []string{"repo"}) {
+	if err != nil || !res.Retry || !strings.HasPrefix(res.Reason, "*** [31m") || len(res.Reason) > textSize+4 ||
+		!slices.Equal(res.Scopes, []string{"repo"}) {
 		t.Errorf("challenge %+v, %v", res, err)
 	}
 	c, err := a.Authorize(t.Context(), sdk.AuthRequest{Method: "account", Resource: strings.Repeat("é\x00", 300)})
@@ -137,21 +138,26 @@ func TestAuthorizerErrors(t *testing.T) {
 	}{
 		{name: "settings that cannot be looked up", code: fault.Internal, words: "no such secret",
 			change: func(r *AuthRequest) {
-				r.Settings = func(context.Context) ([]byte, error) { return nil, fault.New(fault.Internal, "no such secret") }
+				r.Settings = func(context.Context) ([]byte, error) {
+					return nil, fault.New(fault.Internal, "no such secret")
+				}
 			}},
 		{name: "settings that nobody can explain", code: fault.Internal, words: "no such file",
 			change: func(r *AuthRequest) {
 				r.Settings = func(context.Context) ([]byte, error) { return nil, errors.New("no such file") }
 			}},
 		{name: "settings that are refused", do: "invalid", code: fault.UpstreamSettings, words: "do: is not allowed"},
-		{name: "no such provider", code: fault.PluginBroken, words: `no auth provider "other"`, change: func(r *AuthRequest) { r.Component = "other" }},
+		{name: "no such provider", code: fault.PluginBroken, words: `no auth provider "other"`,
+			change: func(r *AuthRequest) { r.Component = "other" }},
 		{name: "no such program", code: fault.PluginNotFound, change: func(r *AuthRequest) { r.Spec.Path += "-not" }},
 		{name: "a start that panics", do: "panic", code: fault.PluginBroken, words: "the author's mistake"},
 		{name: "a start that ends the process", do: "exit", code: fault.PluginExited, words: "exited with status 7"},
-		{name: "a start that asks for what is not granted", do: "secret", code: fault.PluginBroken, words: "does not offer secrets"},
+		{name: "a start that asks for what is not granted", do: "secret", code: fault.PluginBroken,
+			words: "does not offer secrets"},
 		{name: "a panic", method: "panic", code: fault.PluginBroken, words: "the author's mistake"},
 		{name: "the end of the process", method: "exit", code: fault.PluginExited, words: "exited with status 7"},
-		{name: "a secret that is not granted", method: "secret", code: fault.PluginBroken, words: "does not offer secrets"},
+		{name: "a secret that is not granted", method: "secret", code: fault.PluginBroken,
+			words: "does not offer secrets"},
 		{name: "too many headers", method: "many", code: fault.PluginBroken, words: `plugin "evil"`},
 		{name: "too much", method: "large", code: fault.PluginBroken, words: "the limit is 65536"},
 		{name: "one header twice", method: "twice", code: fault.PluginBroken, words: "Authorization twice"},
@@ -250,7 +256,8 @@ func TestCapabilities(t *testing.T) {
 	if got, err := ask(a, "stolen", own); got != "treasure of a" || err != nil {
 		t.Errorf("its own: %q, %v", got, err)
 	}
-	for what, capability := range map[string]string{"that of another process": own, "one that was guessed": "guessed", "none": ""} {
+	for what, capability := range map[string]string{"that of another process": own,
+		"one that was guessed": "guessed", "none": ""} {
 		got, err := ask(b, "stolen", capability)
 		if got != "" || sdk.CodeOf(err) != sdk.Denied {
 			t.Errorf("%s: %q, %v", what, got, err)

@@ -122,7 +122,8 @@ func TestBrokenStream(t *testing.T) {
 
 // TestSocketElsewhere checks that the host dials only sockets in its own directory. L11
 func TestSocketElsewhere(t *testing.T) {
-	for mode, word := range map[string]string{"socketaway": "not in its directory", "socketparent": "not in its directory", "socketnobody": "no such file"} {
+	for mode, word := range map[string]string{"socketaway": "not in its directory",
+		"socketparent": "not in its directory", "socketnobody": "no such file"} {
 		t.Run(mode, func(t *testing.T) {
 			h := newHost(t)
 			h.mustNotOpen(h.request(mode, "", ""), fault.PluginBroken, word)
@@ -148,7 +149,8 @@ func TestDropped(t *testing.T) {
 	for range 1000 {
 		_, err := c.Read()
 		var d *Dropped
-		if !errors.As(err, &d) || d.Size != 1<<40 || d.Limit != 1<<20 || !strings.Contains(d.Error(), "longer than 1048576 bytes") {
+		if !errors.As(err, &d) || d.Size != 1<<40 || d.Limit != 1<<20 ||
+			!strings.Contains(d.Error(), "longer than 1048576 bytes") {
 			t.Fatalf("got %v", err)
 		}
 		if prefix, _, why := d.Cut(); string(prefix) != `{"jsonrpc":"2.0","id":1` || why != "message_too_large" {

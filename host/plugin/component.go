@@ -69,7 +69,8 @@ func (c *component) use(ctx context.Context, f func(ctx context.Context, l *link
 func timedOut(ctx context.Context, err error) bool {
 	deadline, ok := ctx.Deadline()
 	over := ok && time.Until(deadline) < 50*time.Millisecond
-	return over && (sdk.CodeOf(err) == sdk.Deadline || errors.Is(err, context.DeadlineExceeded) && fault.As(err).Code == fault.Internal)
+	return over && (sdk.CodeOf(err) == sdk.Deadline ||
+		errors.Is(err, context.DeadlineExceeded) && fault.As(err).Code == fault.Internal)
 }
 
 func (c *component) attempt(ctx context.Context, f func(ctx context.Context, l *link, handle string) error) error {
@@ -97,7 +98,8 @@ func (c *component) handleIn(ctx context.Context, l *link) (handle string, err e
 	s := c.current
 	if s == nil || s.link != l || s.failed() {
 		s = &componentStart{
-			link: l, handle: fmt.Sprintf("%s#%d", c.what, instances.Add(1)), capability: rand.Text(), done: make(chan struct{}),
+			link: l, handle: fmt.Sprintf("%s#%d", c.what, instances.Add(1)), capability: rand.Text(),
+			done: make(chan struct{}),
 		}
 		if old := c.current; old != nil && old.link != l && closed(old.done) && old.err == nil {
 			c.work.Go(func() { c.stopIn(old) }) // the server has moved to another process
@@ -155,7 +157,8 @@ func (c *component) stopIn(s *componentStart) {
 		return
 	}
 	if err := c.stop(ctx, s.link, s.handle); err != nil && s.link.usable() {
-		s.link.log.Warn("the plugin did not stop a component", "component", c.what, "error", s.link.conceal.hide(err.Error()))
+		s.link.log.Warn("the plugin did not stop a component",
+			"component", c.what, "error", s.link.conceal.hide(err.Error()))
 	}
 }
 

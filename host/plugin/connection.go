@@ -75,15 +75,18 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	}
 	l.grant(c.capability, r.Grant)
 	c.stream, err = l.wire.Open(ctx, wire.OpenArgs{
-		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings, Dir: r.Dir, Env: r.Env,
-		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private, Protected: r.Protected, Changeable: r.Changeable,
+		Component: r.Component, Server: r.Server, Tenant: r.Tenant, Instance: c.instance, Settings: r.Settings,
+		Dir: r.Dir, Env: r.Env,
+		MaxMessage: r.MaxMessage, Capability: c.capability, Cache: r.Cache, Private: r.Private, Protected: r.Protected,
+		Changeable: r.Changeable,
 	})
 	if err != nil {
 		c.release()
 		if late, ok := errors.AsType[*wire.LateError](err); ok && l.usable() {
 			p.work.Go(func() { p.awaitLate(l, late, r.Server) })
 			if errors.Is(err, context.DeadlineExceeded) {
-				err = fault.Because(fault.UpstreamStartTimeout, err, "plugin %q did not open the connection", r.Spec.Name)
+				err = fault.Because(fault.UpstreamStartTimeout, err,
+					"plugin %q did not open the connection", r.Spec.Name)
 			}
 		}
 		return nil, l.explain(err)
@@ -118,7 +121,8 @@ func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 		return
 	}
 	l.blame(server)
-	l.killWith(fault.New(fault.PluginUnresponsive, "the plugin did not return from an abandoned open for server %q", server))
+	l.killWith(fault.New(fault.PluginUnresponsive,
+		"the plugin did not return from an abandoned open for server %q", server))
 }
 
 // Read returns the next message. Any error ends the connection, except for a
@@ -135,18 +139,21 @@ func (c *Connection) Read() ([]byte, error) {
 		refused, isRefused := errors.AsType[*wire.NotAdmitted](err)
 		switch {
 		case isRefused:
-			return nil, &Dropped{Reason: "overloaded", Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
+			return nil,
+				&Dropped{Reason: "overloaded", Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
 		case err != nil:
 			c.readDone = true
 			return nil, c.endError(err)
 		case ev == nil:
 			return msg, nil
 		case ev.Name == "dropped":
-			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit, Prefix: []byte(c.link.conceal.hide(string(ev.Prefix)))}
+			return nil, &Dropped{Reason: ev.Reason, Size: ev.Size, Limit: ev.Limit,
+				Prefix: []byte(c.link.conceal.hide(string(ev.Prefix)))}
 		case ev.Name == "related":
 			c.related = ev.ID
 		case ev.Name == "failed" && ev.Status != nil:
-			return nil, &Failed{ID: ev.ID, Err: placed(c.link.asFault(ev.Status.Err()), c.place), Delivered: ev.Delivered, Ends: ev.Ends}
+			return nil, &Failed{ID: ev.ID, Err: placed(c.link.asFault(ev.Status.Err()), c.place),
+				Delivered: ev.Delivered, Ends: ev.Ends}
 		case ev.Name == "closed":
 			c.readDone = true
 			if ev.Status != nil && ev.Status.Code != "" {

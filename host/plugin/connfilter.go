@@ -41,7 +41,8 @@ const (
 )
 
 func newConnFilter(c net.Conn, over func(broke error)) *connFilter {
-	f := &connFilter{Conn: c, onEnd: over, began: time.Now(), open: map[uint32]bool{}, held: make([]byte, 0, frameSize+joinMax)}
+	f := &connFilter{Conn: c, onEnd: over, began: time.Now(), open: map[uint32]bool{},
+		held: make([]byte, 0, frameSize+joinMax)}
 	f.gobs = map[uint32]*gobMeter{1: {}, 7: {}, 9: {limit: maxService}}
 	f.in.begin, f.in.payload = f.pluginFrame, f.pluginPayload
 	f.out.begin, f.out.payload = f.hostFrame, func(uint32, []byte) error { return nil }

@@ -65,10 +65,16 @@ func TestConnFilter(t *testing.T) {
 		{"too many pings", strings.Repeat(ping, 10*extraBurst), "too many frames"},
 		{"window", muxFrame(frameWindow, 2, 11, 1<<20, ""), ""},
 		{"many windows of an open stream", strings.Repeat(muxFrame(frameWindow, 0, 11, 1, ""), 1000), ""},
-		{"the end of a stream, and what crosses with it", muxFrame(frameWindow, flagFIN, 11, 0, "") + muxFrame(frameWindow, 0, 11, 9, ""), ""},
-		{"frames outside of open streams", strings.Repeat(muxFrame(frameWindow, 0, 4, 9, ""), 10*extraBurst), "too many frames"},
-		{"data after the end", muxFrame(frameWindow, flagFIN, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst), "too many frames"},
-		{"data after a reset", muxFrame(frameWindow, flagRST, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst), "too many frames"},
+		{"the end of a stream, and what crosses with it",
+			muxFrame(frameWindow, flagFIN, 11, 0, "") + muxFrame(frameWindow, 0, 11, 9, ""), ""},
+		{"frames outside of open streams",
+			strings.Repeat(muxFrame(frameWindow, 0, 4, 9, ""), 10*extraBurst), "too many frames"},
+		{"data after the end",
+			muxFrame(frameWindow, flagFIN, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst),
+			"too many frames"},
+		{"data after a reset",
+			muxFrame(frameWindow, flagRST, 11, 0, "") + strings.Repeat(dataOn(11, "x"), 10*extraBurst),
+			"too many frames"},
 		{"many go-away frames", strings.Repeat(muxFrame(frameGoAway, 0, 0, 0, ""), 10*extraBurst), "too many frames"},
 		{"a stream of its own", muxFrame(frameWindow, flagSYN, 2, 0, ""), "opened a stream"},
 		{"a stream of its own with data", muxFrame(frameData, flagSYN, 2, 0, ""), "opened a stream"},
@@ -80,7 +86,8 @@ func TestConnFilter(t *testing.T) {
 		{"a large message", dataOn(7, gobbed(maxGob)), ""},
 		{"large messages", two(func(int) string { return dataOn(7, gobbed(1<<20)) }, 8), ""},
 		{"large questions to the host", two(func(int) string { return dataOn(9, gobbed(maxService)) }, 64), ""},
-		{"too large a question to the host", dataOn(9, gobbed(maxService + 1)[:9]), "131073 bytes, the limit is 131072"},
+		{"too large a question to the host",
+			dataOn(9, gobbed(maxService + 1)[:9]), "131073 bytes, the limit is 131072"},
 		{"too large a message", dataOn(1, gobbed(maxGob + 1)[:9]), "control message of"},
 		{"one of 2 GiB", dataOn(7, "\xfc\x80\x00\x00\x00"), "2147483648 bytes"},
 		{"one of almost no end", dataOn(9, "\xf8"+strings.Repeat("\xff", 8)), "control message of"},
@@ -91,7 +98,8 @@ func TestConnFilter(t *testing.T) {
 		{"more types than there are", two(func(n int) string { return dataOn(1, defines(n)) }, maxTypes+1), "types"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for name, size := range map[string]int{"at once": len(c.sent) + 1, "in small pieces": 7, "byte by byte": 1} {
+			for name, size := range map[string]int{"at once": len(c.sent) + 1,
+				"in small pieces": 7, "byte by byte": 1} {
 				if size < 8 && len(c.sent) > 4<<20 {
 					continue
 				}
@@ -136,7 +144,9 @@ func TestConnFilterRead(t *testing.T) {
 		{"its end", window, window, "<nil>", io.EOF},
 		{"its end within a header", window + opens[:5], window + opens[:5], "<nil>", net.ErrClosed},
 		{"its end within data", dataOn(11, "1234567")[:15], dataOn(11, "1234567")[:15], "<nil>", io.EOF},
-		{"a violation", window + opens, window + opens[:11], "the plugin opened a stream, which only the host may do", net.ErrClosed},
+		{"a violation",
+			window + opens,
+			window + opens[:11], "the plugin opened a stream, which only the host may do", net.ErrClosed},
 	} {
 		ours, theirs := net.Pipe()
 		go func() {
@@ -180,9 +190,11 @@ func TestConnFilterJoinsWrites(t *testing.T) {
 		{"window", []string{muxFrame(frameWindow, 0, 11, 512, "")}, []string{muxFrame(frameWindow, 0, 11, 512, "")}},
 		{"large", []string{muxFrame(frameData, 0, 11, joinMax+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")},
 			[]string{muxFrame(frameData, 0, 11, joinMax+1, ""), large, muxFrame(framePing, flagSYN, 0, 1, "")}},
-		{"payload that looks like a header", []string{muxFrame(frameData, 0, 11, frameSize, ""), muxFrame(frameData, 0, 11, 5, ""), muxFrame(frameWindow, 0, 11, 1, "")},
+		{"payload that looks like a header", []string{muxFrame(frameData, 0, 11, frameSize, ""),
+			muxFrame(frameData, 0, 11, 5, ""), muxFrame(frameWindow, 0, 11, 1, "")},
 			[]string{dataOn(11, muxFrame(frameData, 0, 11, 5, "")), muxFrame(frameWindow, 0, 11, 1, "")}},
-		{"payload in two pieces", []string{muxFrame(frameData, 0, 11, 3, ""), "a", "bc"}, []string{muxFrame(frameData, 0, 11, 3, "") + "a", "bc"}},
+		{"payload in two pieces", []string{muxFrame(frameData, 0, 11, 3, ""), "a", "bc"},
+			[]string{muxFrame(frameData, 0, 11, 3, "") + "a", "bc"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			to := &writes{}
@@ -218,7 +230,8 @@ func TestConnFilterAcceptsOrdinaryPlugin(t *testing.T) {
 		Name: "p", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(openSilent)},
 	}, hclog.NewNullLogger(), nil)
 	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""),
+		Stderr: strings.NewReader(""),
 	}
 	go rpcServer.ServeConn(theirs)
 	var broke error

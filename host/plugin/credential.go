@@ -25,8 +25,9 @@ const (
 // request. An auth provider that sets them could turn one request into another.
 // Cookies are credentials and therefore allowed.
 var reservedHeaders = []string{
-	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Http2-Settings",
-	"Idempotency-Key", "Keep-Alive", "Last-Event-Id", "Origin", "Set-Cookie", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
+	"Http2-Settings", "Idempotency-Key", "Keep-Alive", "Last-Event-Id", "Origin", "Set-Cookie", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
 }
 
 // reservedPrefixes are prefixes of further reserved headers.
@@ -89,7 +90,8 @@ func checkHeader(name, value string) error {
 // token reports whether s is a valid header name (RFC 9110 §5.6.2).
 func token(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	})
 }
 

@@ -56,9 +56,10 @@ func TestCheckCredential(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { verdict(t, checkCredential(c.credential), c.refused) })
 	}
 	for _, name := range []string{
-		"Host", "host", "CONTENT-LENGTH", "Content-Type", "Accept", "accept-encoding", "Mcp-Session-Id", "MCP-Protocol-Version", "mcp-anything",
-		"Connection", "Transfer-Encoding", "Proxy-Authorization", "proxy-connection", "Sec-Fetch-Mode", "TE", "Trailer", "Upgrade", "Expect",
-		"Keep-Alive", "HTTP2-Settings", "Origin", "Last-Event-ID", "Idempotency-Key", "X-Idempotency-Key", "Set-Cookie",
+		"Host", "host", "CONTENT-LENGTH", "Content-Type", "Accept", "accept-encoding", "Mcp-Session-Id",
+		"MCP-Protocol-Version", "mcp-anything", "Connection", "Transfer-Encoding", "Proxy-Authorization",
+		"proxy-connection", "Sec-Fetch-Mode", "TE", "Trailer", "Upgrade", "Expect", "Keep-Alive", "HTTP2-Settings",
+		"Origin", "Last-Event-ID", "Idempotency-Key", "X-Idempotency-Key", "Set-Cookie",
 	} {
 		verdict(t, checkCredential(header(name, "canary")), "auth providers must not set")
 	}

@@ -27,14 +27,19 @@ func (s *Supervisor) attachSocket(spec Spec) (path string, ok bool) {
 // attach connects to a plugin that the user started manually, as in a debugger. The
 // host neither kills that process nor checks its health, because it may be stopped at
 // a breakpoint.
-func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, described sdk.Manifest, at *startStep) (*link, error) {
+func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, described sdk.Manifest,
+	at *startStep) (*link, error) {
 	at.enter("answer the first call")
 	if spec.SHA256 != "" {
-		return nil, fault.New(fault.PluginChecksum, "the configuration pins the program of plugin %q with sha256, so it cannot attach to another process", spec.Name).
+		return nil, fault.New(fault.PluginChecksum,
+			"the configuration pins the program of plugin %q with sha256, so it cannot attach to another process",
+			spec.Name).
 			WithHint("unset %s, or remove sha256 while debugging the plugin", wire.AttachVariable(spec.Name))
 	}
 	if err := checkAttachSocket(path); err != nil {
-		return nil, err.WithHint("run the plugin with the argument attach as the same user, and set %s to the path it prints", wire.AttachVariable(spec.Name))
+		return nil,
+			err.WithHint("run the plugin with the argument attach as the same user, and set %s to the path it prints",
+				wire.AttachVariable(spec.Name))
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
@@ -52,7 +57,8 @@ func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, describ
 		return nil, fault.Because(fault.PluginNotAllowed, err, "attaching to plugin %q at %s", spec.Name, path)
 	}
 	l.runner = &processRunner{
-		proc: &attachedProcess{pid: pid, conn: conn, done: make(chan struct{})}, dir: filepath.Dir(path), limits: l.limits, journal: l.journal,
+		proc: &attachedProcess{pid: pid, conn: conn, done: make(chan struct{})}, dir: filepath.Dir(path),
+		limits: l.limits, journal: l.journal,
 	}
 	l.sets, l.version = wire.Sets(wire.HostSide(l)), wire.Major
 	if err := l.establish(ctx, func(context.Context) (net.Conn, error) { return conn, nil }); err != nil {
@@ -65,7 +71,8 @@ func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, describ
 		return nil, l.failed(err)
 	}
 	s.warn(fmt.Sprintf("attached to plugin %q, process %d, which was started manually", spec.Name, pid),
-		"junctor neither checks nor stops it; unset "+wire.AttachVariable(spec.Name)+" to use the program of the configuration")
+		"junctor neither checks nor stops it; unset "+wire.AttachVariable(spec.Name)+
+			" to use the program of the configuration")
 	if !describes(manifest, described) {
 		s.warn(fmt.Sprintf("the process and the program describe plugin %q differently", spec.Name),
 			"junctor validates the configuration with the program's description; rebuild the program")
@@ -86,7 +93,8 @@ func (s *Supervisor) warn(message, hint string) {
 // replace. The process behind the socket receives the servers' secrets.
 func checkAttachSocket(path string) *fault.Error {
 	refused := func(format string, args ...any) *fault.Error {
-		return fault.New(fault.PluginNotAllowed, "the plugin's socket %s is rejected: %s", path, fmt.Sprintf(format, args...))
+		return fault.New(fault.PluginNotAllowed, "the plugin's socket %s is rejected: %s",
+			path, fmt.Sprintf(format, args...))
 	}
 	switch {
 	case runtime.GOOS == "windows":

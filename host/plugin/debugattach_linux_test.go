@@ -95,7 +95,8 @@ func TestAttach(t *testing.T) {
 		}
 		return nil
 	})
-	h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, "no such file", "run the plugin with the argument attach")
+	h.mustNotOpen(h.request("", "", ""), fault.PluginNotAllowed, "no such file",
+		"run the plugin with the argument attach")
 }
 
 // TestAttachRejected checks that a socket of another user is rejected, and that a pinned
@@ -105,7 +106,8 @@ func TestAttachRejected(t *testing.T) {
 		spoil func(h *testHost, socket string) string
 		words []string
 	}{
-		"others may enter": {func(_ *testHost, s string) string { _ = os.Chmod(filepath.Dir(s), 0o755); return s }, []string{"mode 0700"}},
+		"others may enter": {func(_ *testHost, s string) string { _ = os.Chmod(filepath.Dir(s), 0o755); return s },
+			[]string{"mode 0700"}},
 		"a link": {func(h *testHost, s string) string {
 			link := filepath.Join(h.dir, "link")
 			_ = os.Symlink(filepath.Dir(s), link)
@@ -115,7 +117,8 @@ func TestAttachRejected(t *testing.T) {
 			_ = os.Symlink(s, s+"2")
 			return s + "2"
 		}, []string{"a socket that belongs to you"}},
-		"a file":   {func(_ *testHost, s string) string { _ = os.WriteFile(s+"2", nil, 0o600); return s + "2" }, []string{"a socket that belongs to you"}},
+		"a file": {func(_ *testHost, s string) string { _ = os.WriteFile(s+"2", nil, 0o600); return s + "2" },
+			[]string{"a socket that belongs to you"}},
 		"nothing":  {func(_ *testHost, s string) string { return s + "2" }, []string{"no such file"}},
 		"relative": {func(*testHost, string) string { return "plugin" }, []string{"the path is not absolute"}},
 		"of another user": {func(_ *testHost, s string) string {

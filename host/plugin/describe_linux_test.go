@@ -26,7 +26,8 @@ func TestBrokenDescription(t *testing.T) {
 		{"describebig", []string{"printed more than 1048576 bytes"}},
 		{"describeforever", []string{"printed more than 1048576 bytes"}},
 		{"describenothing", []string{"printed no manifest", "exited with status 4", "no idea what I am"}},
-		{"describejunk", []string{`did not print a manifest: its output begins with "usage: evil [options]"`, "before serve.Main"}},
+		{"describejunk",
+			[]string{`did not print a manifest: its output begins with "usage: evil [options]"`, "before serve.Main"}},
 	} {
 		t.Run(c.mode, func(t *testing.T) {
 			h := newHost(t)
@@ -149,10 +150,10 @@ func TestDescribeCancellation(t *testing.T) {
 func TestParseManifest(t *testing.T) {
 	const schema = `{"attributes":[]}`
 	for _, text := range []string{
-		"", "null", "[]", "{}", `{"name":"a"}`, `{"name":"a","version":"1.0.0"}`, `{"name":"a","version":"1.0.0","transports":{}}`,
-		`{"name":"a","transports":{"t":` + schema + `}}`, `{"name":1,"version":"1.0.0"}`,
-		`{"name":"a","version":"1.0.0","protocols":"1"}`, `{"name":"a","version":"1.0.0","transports":{"t":` + schema + `}} x`,
-		strings.Repeat("[", 100000),
+		"", "null", "[]", "{}", `{"name":"a"}`, `{"name":"a","version":"1.0.0"}`,
+		`{"name":"a","version":"1.0.0","transports":{}}`, `{"name":"a","transports":{"t":` + schema + `}}`,
+		`{"name":1,"version":"1.0.0"}`, `{"name":"a","version":"1.0.0","protocols":"1"}`,
+		`{"name":"a","version":"1.0.0","transports":{"t":` + schema + `}} x`, strings.Repeat("[", 100000),
 	} {
 		if m, err := parseManifest([]byte(text)); err == nil {
 			t.Errorf("parseManifest(%.60q) = %+v, want an error", text, m)
@@ -165,7 +166,8 @@ func TestParseManifest(t *testing.T) {
 	}
 	for _, other := range []string{
 		`{"name":"b","version":"1.0.0","transports":{"t":{}}}`, `{"name":"a","version":"1.0.1","transports":{"t":{}}}`,
-		`{"name":"a","version":"1.0.0","transports":{"u":{}}}`, `{"name":"a","version":"1.0.0","transports":{"t":{}},"protocols":[1]}`, "",
+		`{"name":"a","version":"1.0.0","transports":{"u":{}}}`,
+		`{"name":"a","version":"1.0.0","transports":{"t":{}},"protocols":[1]}`, "",
 	} {
 		if describes([]byte(other), m) {
 			t.Errorf("describes(%q) is true", other)

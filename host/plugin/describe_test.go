@@ -17,7 +17,8 @@ func TestNoManifest(t *testing.T) {
 		{"\xff\xfe", `begins with "` + "\uFFFD" + `"`, "before serve.Main"},
 		{`"hello"`, `begins with "\"hello\""`, "before serve.Main"},
 		{`{"name":"x"`, `begins with "{\"name\":\"x\""`, "before serve.Main"},
-		{`{"name":"x","version":"1.0.0","transports":{"x":{}}}` + "\ndone\n", `text after its manifest, which begins with "done"`, "before serve.Main"},
+		{`{"name":"x","version":"1.0.0","transports":{"x":{}}}` + "\ndone\n",
+			`text after its manifest, which begins with "done"`, "before serve.Main"},
 		{`{"name":5}`, "it is not JSON of the expected structure", ""},
 		{`{"name":"x"}`, "it lacks a name, a version or a component", ""},
 	} {
@@ -27,7 +28,8 @@ func TestNoManifest(t *testing.T) {
 			continue
 		}
 		f := noManifest("/p", []byte(c.text), err)
-		if f.Code != fault.PluginDescribe || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) || (c.hint == "") != (f.Hint == "") {
+		if f.Code != fault.PluginDescribe || !strings.Contains(f.Message, c.message) ||
+			!strings.Contains(f.Hint, c.hint) || (c.hint == "") != (f.Hint == "") {
 			t.Errorf("%q: %s (%s)", c.text, f.Message, f.Hint)
 		}
 	}

@@ -75,7 +75,8 @@ func cachedDigest(dir cache.Dir, path, version string) string {
 		return ""
 	}
 	// The digest becomes part of a file name.
-	if sum, err := hex.DecodeString(known.SHA256); err != nil || hex.EncodeToString(sum) != known.SHA256 || len(sum) != sha256.Size {
+	if sum, err := hex.DecodeString(known.SHA256); err != nil || hex.EncodeToString(sum) != known.SHA256 ||
+		len(sum) != sha256.Size {
 		return ""
 	}
 	return known.SHA256
@@ -95,7 +96,8 @@ func (b *program) verify(dir cache.Dir) error {
 		return err
 	case digest != b.digest:
 		dir.Write(digestName(b.path), nil)
-		return fault.New(fault.PluginChecksum, "%s has sha256 %s, the cache of digests has %s for it", b.path, digest, b.digest).
+		return fault.New(fault.PluginChecksum, "%s has sha256 %s, the cache of digests has %s for it",
+			b.path, digest, b.digest).
 			WithHint("start junctor again; it has removed the digest from the cache")
 	}
 	b.hashed = true

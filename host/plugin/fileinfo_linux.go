@@ -21,7 +21,8 @@ func fileVersion(info fs.FileInfo) (version string, ok bool) {
 	if !ok {
 		return "", false
 	}
-	return fmt.Sprintf("%d.%d.%d.%d.%d.%d.%d", st.Dev, st.Ino, st.Size, st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec, st.Ctim.Nsec), true
+	return fmt.Sprintf("%d.%d.%d.%d.%d.%d.%d", st.Dev, st.Ino, st.Size, st.Mtim.Sec, st.Mtim.Nsec, st.Ctim.Sec,
+		st.Ctim.Nsec), true
 }
 
 // lastChange returns the later of the modification time and the change time.

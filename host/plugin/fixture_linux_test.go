@@ -168,7 +168,8 @@ func (h *testHost) end(files []string, goroutines goleak.Option) {
 	}
 	eventually(h.t, "no descriptor is left", func() error { return none(minus(descriptors(), files)) })
 	eventually(h.t, "no goroutine is left", func() error {
-		return goleak.Find(goroutines, goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
+		return goleak.Find(goroutines,
+			goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
 			goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 	})
 	if h.t.Failed() {
@@ -376,7 +377,8 @@ func descriptors() []string {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/") && !strings.HasPrefix(target, "/proc/") {
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/") &&
+			!strings.HasPrefix(target, "/proc/") {
 			open = append(open, e.Name()+" "+target)
 		}
 	}

@@ -32,15 +32,18 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 	}
 	core, version, network, address, protocol := parts[0], parts[1], parts[2], parts[3], parts[4]
 	if core != strconv.Itoa(plugin.CoreProtocolVersion) || protocol != string(plugin.ProtocolNetRPC) {
-		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks go-plugin %s over %s, this host speaks %d over %s",
+		return "", "", fault.New(fault.PluginProtocol,
+			"the plugin speaks go-plugin %s over %s, this host speaks %d over %s",
 			quoted(core), quoted(protocol), plugin.CoreProtocolVersion, plugin.ProtocolNetRPC)
 	}
 	if _, ok := wire.Sets(nil)[atoi(version)]; !ok {
-		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s", quoted(version), majors(wire.Majors())).
+		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s",
+			quoted(version), majors(wire.Majors())).
 			WithHint("%s", protocolHint(atoi(version)))
 	}
 	if len(parts) > 5 && (parts[5] != "") != tls {
-		return "", "", fault.New(fault.PluginHandshake, "the certificate field in the plugin's handshake is unexpected or missing")
+		return "", "", fault.New(fault.PluginHandshake,
+			"the certificate field in the plugin's handshake is unexpected or missing")
 	}
 	switch {
 	case tls && network == "tcp" && loopback(address):
@@ -74,7 +77,8 @@ func checkSocket(address string) error {
 }
 
 func foreignAddress(network, address string) error {
-	return fault.New(fault.PluginHandshake, "the plugin's handshake names %s %s, which is not a socket of the plugin", quoted(network), quoted(address))
+	return fault.New(fault.PluginHandshake, "the plugin's handshake names %s %s, which is not a socket of the plugin",
+		quoted(network), quoted(address))
 }
 
 // quoted quotes and shortens a text that a plugin printed.

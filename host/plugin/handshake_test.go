@@ -95,7 +95,8 @@ func TestQuoted(t *testing.T) {
 func FuzzHandshake(f *testing.F) {
 	for _, line := range []string{
 		"1|1|unix|/run/d/s|netrpc|\n", "1|1|unix|/run/d/../x|netrpc|\n", "1|1|tcp|127.0.0.1:1234|netrpc|MIIB\n",
-		"1|1|unix|@/run/d/s|netrpc|", "hello", "1|1|unix|/run/d/a\x00b|netrpc||x|y", "1|1|tcp|127.0.0.1:1@evil|netrpc|c",
+		"1|1|unix|@/run/d/s|netrpc|", "hello", "1|1|unix|/run/d/a\x00b|netrpc||x|y",
+		"1|1|tcp|127.0.0.1:1@evil|netrpc|c",
 	} {
 		f.Add(line, true)
 		f.Add(line, false)

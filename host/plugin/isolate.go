@@ -106,7 +106,8 @@ func (s *Supervisor) processFor(spec Spec, server string) (*proc, error) {
 		group = i.group
 		if p := s.processes[spec.groupKey(group)]; p != nil && p.uptime() >= i.trial {
 			i.group, group = 0, 0
-			s.opts.Log.Info("a server returns to the shared process of its plugin", "plugin", spec.Name, "server", server)
+			s.opts.Log.Info("a server returns to the shared process of its plugin",
+				"plugin", spec.Name, "server", server)
 		}
 	}
 	p, err := s.processIn(spec, group)

@@ -33,7 +33,8 @@ func killHost() {
 	}
 	dir := os.Getenv("KILL_DIR")
 	s := New(Options{
-		Version: "test", Log: hclog.NewNullLogger(), RunDir: filepath.Join(dir, "run"), Cache: cache.Dir(filepath.Join(dir, "cache")),
+		Version: "test", Log: hclog.NewNullLogger(),
+		RunDir: filepath.Join(dir, "run"), Cache: cache.Dir(filepath.Join(dir, "cache")),
 		LogDir: filepath.Join(dir, "logs"), Orphans: process.EndAdopted,
 	})
 	run := os.Getenv("KILL_RUN")
@@ -48,7 +49,8 @@ func killHost() {
 	}
 	for {
 		if err := converse(s, Request{
-			Spec: Spec{Name: "stdio", Path: os.Getenv("KILL_PLUGIN")}, Component: "stdio", Server: "s", Settings: settings,
+			Spec: Spec{Name: "stdio", Path: os.Getenv("KILL_PLUGIN")}, Component: "stdio",
+			Server: "s", Settings: settings,
 			MaxMessage: 1 << 20, Dir: dir,
 		}); err != nil {
 			fmt.Println("ended", fault.As(err).Code)
@@ -118,7 +120,8 @@ func startHost(t *testing.T, kind string) *killed {
 		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, programVariable + "=host", "KILL_DIR=" + dir, "KILL_RUN=" + k.run,
 		"KILL_SERVER=" + server, "KILL_PLUGIN=" + build(t, "plugins/stdio"),
 	}
-	k.Process, err = process.Start(process.Command{Path: "/proc/self/exe", Args: []string{"host"}, Env: env, Dir: dir, Stdout: w, Stderr: printed})
+	k.Process, err = process.Start(process.Command{Path: "/proc/self/exe", Args: []string{"host"}, Env: env, Dir: dir,
+		Stdout: w, Stderr: printed})
 	w.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,8 @@ func buildOld(t *testing.T, version, to string) {
 	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		text, err := os.ReadFile(filepath.Join(from, name))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(string(text), "0.1.0", version)), 0o600)
+			err = os.WriteFile(filepath.Join(dir, name),
+				[]byte(strings.ReplaceAll(string(text), "0.1.0", version)), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +94,8 @@ func (h *testHost) oldTransport(spec Spec) {
 // oldAuth obtains a credential with a secret of the host, and an error.
 func (h *testHost) oldAuth(spec Spec) {
 	h.t.Helper()
-	a := h.Authorizer(AuthRequest{Spec: spec, Component: "old", Server: "s", Grant: sdk.Host{Secrets: drawer{"key": "sesame"}}})
+	a := h.Authorizer(AuthRequest{Spec: spec, Component: "old", Server: "s",
+		Grant: sdk.Host{Secrets: drawer{"key": "sesame"}}})
 	defer a.Close()
 	cred, err := a.Authorize(h.soon(), sdk.AuthRequest{})
 	if err != nil || cred.Headers["X-Word"] != "open sesame" || cred.PerRequest {

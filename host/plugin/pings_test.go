@@ -24,7 +24,8 @@ func TestPingsAreAnsweredForAttachedPlugins(t *testing.T) {
 			_, _ = io.Copy(io.Discard, theirs)
 		}()
 		config := yamux.DefaultConfig()
-		config.LogOutput, config.KeepAliveInterval, config.ConnectionWriteTimeout = io.Discard, 200*time.Millisecond, time.Second
+		config.LogOutput, config.KeepAliveInterval, config.ConnectionWriteTimeout = io.Discard,
+			200*time.Millisecond, time.Second
 		session, err := yamux.Client(g, config)
 		if err != nil {
 			t.Fatal(err)

@@ -14,8 +14,9 @@ const opensForLeaks = 1000
 func (h *testHost) catRequest() Request {
 	h.t.Helper()
 	return Request{
-		Spec: Spec{Name: "stdio", Path: build(h.t, "plugins/stdio")}, Component: "stdio", Server: "s", MaxMessage: 1 << 20,
-		Settings: []byte(`{"command":["cat"]}`), Dir: h.dir,
+		Spec: Spec{Name: "stdio", Path: build(h.t, "plugins/stdio")}, Component: "stdio", Server: "s",
+		MaxMessage: 1 << 20,
+		Settings:   []byte(`{"command":["cat"]}`), Dir: h.dir,
 	}
 }
 
@@ -47,7 +48,8 @@ func TestOpensLeakNoDescriptor(t *testing.T) {
 	}
 	eventually(t, "descriptors are closed", func() error {
 		if now, below := openFiles(os.Getpid()), openFiles(h.pid()); now > host || below > plugin {
-			return fmt.Errorf("the host has %d descriptors and had %d, the plugin %d and had %d", now, host, below, plugin)
+			return fmt.Errorf("the host has %d descriptors and had %d, the plugin %d and had %d",
+				now, host, below, plugin)
 		}
 		return nil
 	})

@@ -60,7 +60,8 @@ type proc struct {
 func newProc(s *Supervisor, spec Spec) *proc {
 	// Full jitter: a random wait below 100 ms, 200 ms, ... up to 30 s.
 	delays := &backoff.ExponentialBackOff{
-		InitialInterval: s.limits.backoffFirst / 2, MaxInterval: s.limits.backoffMax / 2, Multiplier: 2, RandomizationFactor: 1,
+		InitialInterval: s.limits.backoffFirst / 2, MaxInterval: s.limits.backoffMax / 2, Multiplier: 2,
+		RandomizationFactor: 1,
 	}
 	delays.Reset()
 	return &proc{sup: s, spec: spec, state: Stopped, changed: make(chan struct{}), delays: delays}
@@ -159,8 +160,10 @@ func (p *proc) quarantined(now time.Time) error {
 	return &fault.Error{
 		Code:   fault.PluginQuarantined,
 		Plugin: p.spec.Name, Output: last.Output, Err: p.lastErr, RetryAfter: p.retry.Sub(now),
-		Message: fmt.Sprintf("plugin %q crashed %d times within %s, most recently because %s", p.spec.Name, p.sup.limits.crashes, p.sup.limits.crashWindow, last.Message),
-		Hint:    fmt.Sprintf("the next attempt is possible at %s; run `junctor plugin logs %s`", p.retry.Format("15:04:05 MST"), p.spec.Name),
+		Message: fmt.Sprintf("plugin %q crashed %d times within %s, most recently because %s",
+			p.spec.Name, p.sup.limits.crashes, p.sup.limits.crashWindow, last.Message),
+		Hint: fmt.Sprintf("the next attempt is possible at %s; run `junctor plugin logs %s`",
+			p.retry.Format("15:04:05 MST"), p.spec.Name),
 	}
 }
 
@@ -323,7 +326,8 @@ func (p *proc) stop(grace time.Duration) {
 func (p *proc) status() Status {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	st := Status{Name: p.spec.Name, Alone: p.spec.Alone, State: p.state, Connections: p.open, Starts: p.starts, Err: p.lastErr}
+	st := Status{Name: p.spec.Name, Alone: p.spec.Alone, State: p.state, Connections: p.open, Starts: p.starts,
+		Err: p.lastErr}
 	if p.link != nil {
 		st.PID = p.link.runner.proc.PID()
 	}

@@ -206,10 +206,13 @@ func TestQuarantine(t *testing.T) {
 		_, err := p.get(t.Context())
 		f := fault.As(err)
 		if f.Code != fault.PluginQuarantined || f.Plugin != "p" || time.Now() != now || f.RetryAfter < 8*time.Minute ||
-			!strings.Contains(f.Message, "crashed 5 times within 10m0s, most recently because the plugin's process ended") || !errors.Is(f, f.Err) {
+			!strings.Contains(f.Message,
+				"crashed 5 times within 10m0s, most recently because the plugin's process ended") ||
+			!errors.Is(f, f.Err) {
 			t.Errorf("got %+v", f)
 		}
-		if st := p.status(); st.Retry.Sub(begun) < 10*time.Minute || st.Retry.Sub(begun) > 11*time.Minute || st.Starts != 5 {
+		if st := p.status(); st.Retry.Sub(begun) < 10*time.Minute || st.Retry.Sub(begun) > 11*time.Minute ||
+			st.Starts != 5 {
 			t.Errorf("status %+v", st)
 		}
 		time.Sleep(f.RetryAfter - time.Second)

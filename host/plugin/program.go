@@ -35,12 +35,14 @@ func Find(source, name string, dirs []string) (string, error) {
 				return path, nil
 			}
 		}
-		return "", fault.New(fault.PluginNotFound, "bundled plugin %q is not installed (looked in %s)", builtin, strings.Join(dirs, ", ")).
+		return "", fault.New(fault.PluginNotFound, "bundled plugin %q is not installed (looked in %s)",
+			builtin, strings.Join(dirs, ", ")).
 			WithHint("install the plugin beside junctor, or set another source in plugins { required }")
 	}
 	info, err := os.Stat(source)
 	if err != nil {
-		return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not exist", name, source).WithHint("correct source in plugins { required }; a relative path starts at the directory of the configuration file")
+		return "", fault.New(fault.PluginNotFound, "plugin %q: %s does not exist", name, source).
+			WithHint("correct source in plugins { required }; a relative path starts at the directory of the configuration file")
 	}
 	if !info.IsDir() {
 		return source, nil
@@ -51,7 +53,9 @@ func Find(source, name string, dirs []string) (string, error) {
 	}
 	f := fault.New(fault.PluginNotFound, "plugin %q: %s does not contain %s", name, source, fileName(name))
 	if there := pluginsIn(source); len(there) > 0 {
-		return "", f.WithHint("the directory contains %s; the name in plugins { required } must match the plugin's name", strings.Join(there, ", "))
+		return "",
+			f.WithHint("the directory contains %s; the name in plugins { required } must match the plugin's name",
+				strings.Join(there, ", "))
 	}
 	return "", f
 }
@@ -164,7 +168,8 @@ func (b *program) hash() (string, error) {
 	case err != nil:
 		return "", fault.Because(fault.PluginNotFound, err, "reading the plugin's program")
 	case n > maxProgram:
-		return "", fault.New(fault.PluginNotAllowed, "%s is larger than the limit of 1 GiB for a plugin's program", b.path)
+		return "", fault.New(fault.PluginNotAllowed,
+			"%s is larger than the limit of 1 GiB for a plugin's program", b.path)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -19,7 +19,8 @@ func (l *link) connectionEnded(broke error) {
 		return
 	}
 	if l.attached {
-		l.killWith(fault.New(fault.PluginExited, "the attached plugin closed the connection").WithHint("start the plugin again with the argument attach"))
+		l.killWith(fault.New(fault.PluginExited, "the attached plugin closed the connection").
+			WithHint("start the plugin again with the argument attach"))
 		return
 	}
 	time.AfterFunc(l.limits.exit, func() {
@@ -114,7 +115,8 @@ func (l *link) asFault(err error) error {
 	if !ok {
 		return err
 	}
-	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: l.conceal.hide(e.Message), Hint: l.conceal.hide(e.Hint), Path: e.Path, Err: err}
+	f := &fault.Error{Code: fault.UpstreamUnavailable, Message: l.conceal.hide(e.Message), Hint: l.conceal.hide(e.Hint),
+		Path: e.Path, Err: err}
 	for _, line := range e.Output {
 		f.Output = append(f.Output, l.conceal.hide(line))
 	}

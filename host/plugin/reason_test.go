@@ -12,7 +12,8 @@ import (
 
 // TestSettingErrors checks that each rejected setting is returned separately.
 func TestSettingErrors(t *testing.T) {
-	several := errors.Join(sdk.AttrErrorf("count", "is too small"), fmt.Errorf("tags: %w", sdk.AttrErrorf(`tags["bad"]`, "is bad")))
+	several := errors.Join(sdk.AttrErrorf("count", "is too small"),
+		fmt.Errorf("tags: %w", sdk.AttrErrorf(`tags["bad"]`, "is bad")))
 	for _, c := range []struct {
 		name string
 		err  error
@@ -21,7 +22,8 @@ func TestSettingErrors(t *testing.T) {
 		{"nothing", nil, nil},
 		{"one", sdk.AttrErrorf("count", "is too small"), []string{"count: is too small"}},
 		{"several", several, []string{"count: is too small", `tags["bad"]: tags: is bad`}},
-		{"without a place", errors.Join(sdk.Errorf(sdk.Invalid, "no"), several), []string{"no", "count: is too small", `tags["bad"]: tags: is bad`}},
+		{"without a place", errors.Join(sdk.Errorf(sdk.Invalid, "no"), several),
+			[]string{"no", "count: is too small", `tags["bad"]: tags: is bad`}},
 		{"something else", sdk.Errorf(sdk.Unavailable, "unavailable"), nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

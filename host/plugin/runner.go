@@ -212,7 +212,9 @@ func (r *processRunner) HostToPlugin(network, address string) (string, string, e
 
 // runnerFunc returns go-plugin's factory for the runner. cmd holds the variables of
 // the handshake, and dir is the private directory of the socket.
-func (l *link) runnerFunc(ctx context.Context, env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (runner.Runner, error) {
+func (l *link) runnerFunc(ctx context.Context, env []string, tls bool) func(hclog.Logger, *exec.Cmd, string) (
+	runner.Runner, error,
+) {
 	return func(_ hclog.Logger, cmd *exec.Cmd, dir string) (runner.Runner, error) {
 		l.runner = &processRunner{
 			binary: l.binary, env: append(env, cmd.Env...), dir: dir, tls: tls,

@@ -52,7 +52,8 @@ func TestOneProcess(t *testing.T) {
 	}
 	all.Wait()
 	s := h.Status()
-	if len(s) != 1 || s[0].State != Ready || s[0].Starts != 1 || s[0].Connections != len(connections) || s[0].Version != "1.2.3" {
+	if len(s) != 1 || s[0].State != Ready || s[0].Starts != 1 || s[0].Connections != len(connections) ||
+		s[0].Version != "1.2.3" {
 		t.Errorf("status %+v", s)
 	}
 	if running := marked(process.RunVariable + "=" + h.opts.run); len(running) != 1 {
@@ -97,7 +98,8 @@ func TestEnvironment(t *testing.T) {
 	t.Setenv("CANARY", "secret") // in this process; the host's Lookup hides it
 	h := newHost(t)
 	r := h.request("", "environ", "")
-	h.env["AWS_SECRET_ACCESS_KEY"], h.env["PROXY"], h.env["TZ"], h.env[process.RunVariable] = "secret", "p:1", "UTC", "outer"
+	h.env["AWS_SECRET_ACCESS_KEY"], h.env["PROXY"], h.env["TZ"], h.env[process.RunVariable] = "secret", "p:1",
+		"UTC", "outer"
 	r.Spec.Env = []string{"PROXY", "UNSET", "TZ", process.RunVariable}
 	r.Env = []string{"TOKEN=for the server"}
 	message, err := h.mustOpen(r).Read()
@@ -140,7 +142,8 @@ func strangeFiles(dir string) []string {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		target, err := os.Readlink(filepath.Join(dir, e.Name()))
-		if err == nil && !strings.HasPrefix(target, "pipe:") && !strings.HasPrefix(target, "socket:") && !strings.HasPrefix(target, "anon_inode:") &&
+		if err == nil && !strings.HasPrefix(target, "pipe:") && !strings.HasPrefix(target, "socket:") &&
+			!strings.HasPrefix(target, "anon_inode:") &&
 			!strings.HasPrefix(target, "/sys/fs/cgroup") && target != os.DevNull {
 			list = append(list, e.Name()+" "+target)
 		}
@@ -216,7 +219,8 @@ func TestStandardInput(t *testing.T) {
 func TestStrayPrints(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("", "print", "\x1b[2J")).echoes(t)
-	for _, want := range []string{`"@level":"debug","@message":"stray  [2J","@module":"plugin.evil"`, `"@level":"warn","@message":"stray too","@module":"plugin.evil"`} {
+	for _, want := range []string{`"@level":"debug","@message":"stray  [2J","@module":"plugin.evil"`,
+		`"@level":"warn","@message":"stray too","@module":"plugin.evil"`} {
 		eventually(t, want, func() error {
 			if !strings.Contains(h.logs.String(), want) {
 				return errNotYet
@@ -351,7 +355,8 @@ func TestOpenFails(t *testing.T) {
 	if s := h.Status(); s[0].Connections != 1 || h.pid() != pid || len(neighbour.link.grants) != 1 {
 		t.Errorf("status %+v, %d grants", s, len(neighbour.link.grants))
 	}
-	h.mustNotOpen(h.request("", "exit", ""), fault.PluginExited, "exited with status 7", "the next call starts the plugin again")
+	h.mustNotOpen(h.request("", "exit", ""), fault.PluginExited, "exited with status 7",
+		"the next call starts the plugin again")
 	_, err := neighbour.Read()
 	mustFail(t, err, fault.PluginExited, "exited with status 7")
 	h.mustOpen(h.request("", "", "")).echoes(t)
@@ -458,7 +463,8 @@ func TestCapability(t *testing.T) {
 	if _, ok := c.link.Grant(capability); ok {
 		t.Error("the capability is still valid")
 	}
-	if m, err := h.mustOpen(h.request("", "secret", "key")).Read(); err != nil || strings.Contains(string(m), "treasure") {
+	if m, err := h.mustOpen(h.request("", "secret", "key")).Read(); err != nil ||
+		strings.Contains(string(m), "treasure") {
 		t.Errorf("without a grant: %s, %v", m, err)
 	}
 }

@@ -161,7 +161,8 @@ func (l *lines) Write(b []byte) (int, error) {
 func (l *lines) end() {
 	line := bytes.TrimSuffix(l.part, []byte("\r"))
 	if len(line) > 0 {
-		l.crashing = l.crashing || bytes.HasPrefix(line, []byte("panic: ")) || bytes.HasPrefix(line, []byte("fatal error: "))
+		l.crashing = l.crashing || bytes.HasPrefix(line, []byte("panic: ")) ||
+			bytes.HasPrefix(line, []byte("fatal error: "))
 		l.journal.add(line, l.crashing)
 	}
 	l.part = l.part[:0]
@@ -208,7 +209,8 @@ func (r record) aboutServer() bool {
 // fromLibrary reports whether go-plugin itself wrote the record. It contains the
 // plugin's address, which is useless in an error.
 func (r record) fromLibrary() bool {
-	return r.level == hclog.Debug && r.message == "plugin address" && len(r.pairs) == 4 && r.pairs[0] == "address" && r.pairs[2] == "network"
+	return r.level == hclog.Debug && r.message == "plugin address" && len(r.pairs) == 4 && r.pairs[0] == "address" &&
+		r.pairs[2] == "network"
 }
 
 // String returns the record in readable form.

@@ -44,13 +44,15 @@ func logged(t *testing.T, b *bytes.Buffer) []map[string]any {
 func TestStderr(t *testing.T) {
 	for _, c := range []struct{ name, sent, logged, kept string }{
 		{"poison", `{"@message":1}`, `{"@level":"debug","@message":""}`, "DEBUG "},
-		{"more poison", `{"@message":{},"@level":[],"@timestamp":1,"@module":null}`, `{"@level":"debug","@message":""}`, "DEBUG "},
+		{"more poison",
+			`{"@message":{},"@level":[],"@timestamp":1,"@module":null}`, `{"@level":"debug","@message":""}`, "DEBUG "},
 		{"forged", `{"@level":"error","@message":"denied","@module":"audit","@timestamp":"1999","@caller":"x"}`,
 			`{"@level":"error","@message":"denied"}`, "ERROR denied"},
 		{"pairs", `{"@level":"warn","@message":"slow","url":"https://x","n":3,"deep":{"a":[1]},"":"empty"}`,
 			`{"@level":"warn","@message":"slow","url":"https://x","n":3,"deep":{"a":[1]},"":"empty"}`,
 			`WARN slow =empty deep={"a":[1]} n=3 url=https://x`},
-		{"controls in pairs", `{"@message":"m","k":"a b\u007f\u009b2J"}`, "{\"@level\":\"debug\",\"@message\":\"m\",\"k\":\"a b\u007f\u009b2J\"}", `DEBUG m k="a b  2J"`},
+		{"controls in pairs", `{"@message":"m","k":"a b\u007f\u009b2J"}`,
+			"{\"@level\":\"debug\",\"@message\":\"m\",\"k\":\"a b\u007f\u009b2J\"}", `DEBUG m k="a b  2J"`},
 		{"no level", `{"@message":"m"}`, `{"@level":"debug","@message":"m"}`, "DEBUG m"},
 		{"a level that is none", `{"@message":"m","@level":"off"}`, `{"@level":"debug","@message":"m"}`, "DEBUG m"},
 		{"trace", `{"@message":"m","@level":"trace"}`, `{"@level":"trace","@message":"m"}`, "TRACE m"},
@@ -58,9 +60,11 @@ func TestStderr(t *testing.T) {
 		{"DOS", "hello\r", `{"@level":"debug","@message":"hello"}`, "hello"},
 		{"half of JSON", `{"@message":"m`, `{"@level":"debug","@message":"{\"@message\":\"m"}`, `{"@message":"m`},
 		{"an array", `["@message"]`, `{"@level":"debug","@message":"[\"@message\"]"}`, `["@message"]`},
-		{"escapes", "\x1b]0;pwned\a\x1b[2J\u009b31m\x7fx\ty", `{"@level":"debug","@message":" ]0;pwned  [2J 31m x\ty"}`, " ]0;pwned  [2J 31m x\ty"},
+		{"escapes", "\x1b]0;pwned\a\x1b[2J\u009b31m\x7fx\ty", `{"@level":"debug","@message":" ]0;pwned  [2J 31m x\ty"}`,
+			" ]0;pwned  [2J 31m x\ty"},
 		{"escapes in JSON", `{"@message":"\u001b[2J\n[ERROR] fake","k\n\u001b":"v\n\u001b"}`,
-			`{"@level":"debug","@message":" [2J [ERROR] fake","k  ":"v\n\u001b"}`, `DEBUG  [2J [ERROR] fake k  ="v\n\u001b"`},
+			`{"@level":"debug","@message":" [2J [ERROR] fake","k  ":"v\n\u001b"}`,
+			`DEBUG  [2J [ERROR] fake k  ="v\n\u001b"`},
 		{"no UTF-8", "a\xff\xfeb", "{\"@level\":\"debug\",\"@message\":\"a\uFFFDb\"}", "a\uFFFDb"},
 		{"a NUL", "a\x00b", `{"@level":"debug","@message":"a b"}`, "a b"},
 	} {
@@ -85,7 +89,8 @@ func TestStderr(t *testing.T) {
 
 // TestPanicText checks that the lines of a crash are errors. #19
 func TestPanicText(t *testing.T) {
-	for _, first := range []string{"panic: runtime error: index out of range", "fatal error: all goroutines are asleep - deadlock!"} {
+	for _, first := range []string{"panic: runtime error: index out of range",
+		"fatal error: all goroutines are asleep - deadlock!"} {
 		j, b := journalled()
 		w := &lines{journal: j}
 		_, _ = w.Write([]byte("before\n" + first + "\n\ngoroutine 1 [running]:\nmain.main()\n\t/x/main.go:7 +0x1d"))
@@ -112,7 +117,8 @@ func TestLongLine(t *testing.T) {
 	}
 	_, _ = w.Write([]byte("\nshort\n"))
 	got := logged(t, b)
-	if len(got) != 2 || len(got[0]["@message"].(string)) != logLine || got[1]["@message"] != "short" || cap(w.part) > 4*logLine {
+	if len(got) != 2 || len(got[0]["@message"].(string)) != logLine || got[1]["@message"] != "short" ||
+		cap(w.part) > 4*logLine {
 		t.Errorf("%d lines, capacity %d bytes", len(got), cap(w.part))
 	}
 }
@@ -155,14 +161,16 @@ func TestPluginLogIsLimited(t *testing.T) {
 			for range sent {
 				j.add(line, false)
 			}
-			if n := bytes.Count(b.Bytes(), []byte("\n")); b.Len() > 2*limit.BytesPerMinute || n > limit.LinesAtOnce || n < min(limit.LinesAtOnce, limit.BytesPerMinute/2/length) {
+			if n := bytes.Count(b.Bytes(), []byte("\n")); b.Len() > 2*limit.BytesPerMinute || n > limit.LinesAtOnce ||
+				n < min(limit.LinesAtOnce, limit.BytesPerMinute/2/length) {
 				t.Errorf("%d lines went to the log, %d bytes, of lines of %d", n, b.Len(), length)
 			}
 			time.Sleep(time.Minute)
 			j.add([]byte("a minute later"), false)
 			got := logged(t, b)
 			passed := len(got) - 2
-			if w := got[passed]; w["@message"] != dropped || int(w["lines"].(float64)) != sent-passed || int(w["bytes"].(float64)) != (sent-passed)*length {
+			if w := got[passed]; w["@message"] != dropped || int(w["lines"].(float64)) != sent-passed ||
+				int(w["bytes"].(float64)) != (sent-passed)*length {
 				t.Errorf("%d of %d passed, then %v", passed, sent, w)
 			}
 			if got[passed+1]["@message"] != "a minute later" {
@@ -184,7 +192,8 @@ func TestPluginLogIsLimited(t *testing.T) {
 // breaks nor control characters.
 func FuzzStderr(f *testing.F) {
 	for _, s := range []string{
-		`{"@message":1}` + "\n", `{"@level":"error","@module":"audit","k":[{}]}` + "\n\n", "panic: x\n\tat y\r\n", "\x1b[2J\xff\n{", "{\n}\n",
+		`{"@message":1}` + "\n", `{"@level":"error","@module":"audit","k":[{}]}` + "\n\n",
+		"panic: x\n\tat y\r\n", "\x1b[2J\xff\n{", "{\n}\n",
 	} {
 		f.Add([]byte(s), uint8(3))
 	}
@@ -202,13 +211,15 @@ func FuzzStderr(f *testing.F) {
 			w.end()
 			for _, m := range logged(t, b) {
 				message, _ := m["@message"].(string)
-				if strings.ContainsFunc(message, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) || m["@module"] != "plugin.p" {
+				if strings.ContainsFunc(message, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) ||
+					m["@module"] != "plugin.p" {
 					t.Errorf("logged %q", m)
 				}
 			}
 			kept[i] = j.last(1 << 20)
 			for _, line := range kept[i] {
-				if !utf8.ValidString(line) || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
+				if !utf8.ValidString(line) ||
+					strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) && r != '\t' }) {
 					t.Errorf("kept %q", line)
 				}
 			}

@@ -53,7 +53,8 @@ func (s *Supervisor) Vault(r StoreRequest) *Vault {
 	}, timeout, r.Lacks, r.Place}
 	v.life, v.end = context.WithCancel(context.Background())
 	v.start = func(ctx context.Context, l *link, handle, _ string) error {
-		return l.wire.StoreOpen(ctx, wire.StoreOpenArgs{Component: r.Component, Handle: handle, Settings: r.Settings, Dir: r.Dir})
+		return l.wire.StoreOpen(ctx,
+			wire.StoreOpenArgs{Component: r.Component, Handle: handle, Settings: r.Settings, Dir: r.Dir})
 	}
 	v.stop = func(ctx context.Context, l *link, handle string) error { return l.wire.Vault(handle).Close(ctx) }
 	return v
@@ -77,7 +78,8 @@ func (v *Vault) SetSecret(ctx context.Context, key string, value []byte, label s
 
 // DeleteSecret removes a secret.
 func (v *Vault) DeleteSecret(ctx context.Context, key string) error {
-	return v.ask(ctx, nil, func(ctx context.Context, remote *wire.RemoteVault) error { return remote.DeleteSecret(ctx, key) })
+	return v.ask(ctx, nil,
+		func(ctx context.Context, remote *wire.RemoteVault) error { return remote.DeleteSecret(ctx, key) })
 }
 
 // Keys returns the keys of all stored secrets.
@@ -117,7 +119,8 @@ func (v *Vault) unresponsive() *fault.Error {
 
 // vaultReasons maps the reasons of secret stores to fault codes.
 var vaultReasons = map[string]fault.Code{
-	"locked": fault.SecretLocked, "absent": fault.SecretStore, "password": fault.SecretPassword, "damaged": fault.SecretDamaged,
+	"locked": fault.SecretLocked, "absent": fault.SecretStore,
+	"password": fault.SecretPassword, "damaged": fault.SecretDamaged,
 	"bad_key": fault.SecretName, "too_large": fault.SecretTooLarge,
 }
 
@@ -131,7 +134,8 @@ func (v *Vault) explain(err error, value []byte) error {
 	}
 	hide := func(s string) string { return s }
 	if len(bytes.TrimSpace(value)) > 0 {
-		hide = strings.NewReplacer(string(value), "(the secret)", string(bytes.TrimSpace(value)), "(the secret)").Replace
+		hide = strings.NewReplacer(string(value), "(the secret)", string(bytes.TrimSpace(value)),
+			"(the secret)").Replace
 	}
 	theirs, told := *e, *f
 	for _, text := range []*string{&theirs.Message, &theirs.Hint, &told.Message, &told.Hint} {

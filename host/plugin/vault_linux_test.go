@@ -59,7 +59,8 @@ func TestVault(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := errors.Join(v.SetSecret(t.Context(), key, large, ""), v.SetSecret(t.Context(), "empty", nil, "")); err != nil {
+	if err := errors.Join(v.SetSecret(t.Context(), key, large, ""),
+		v.SetSecret(t.Context(), "empty", nil, "")); err != nil {
 		t.Fatal(err)
 	}
 	if got, found, err := v.Secret(t.Context(), key); !bytes.Equal(got, large) || !found || err != nil {
