@@ -38,7 +38,8 @@ func Clients(all []Export, env []string) Check {
 }
 
 func exported(x Export, env []string) *Finding {
-	f := &Finding{Severity: Error, At: x.Path, Remedy: "run `" + x.Again + "`", Mend: x.Write, Ask: fmt.Sprintf("Write the entry %q into %s again?", x.Entry, x.Path)}
+	f := &Finding{Severity: Error, At: x.Path, Remedy: "run `" + x.Again + "`", Mend: x.Write,
+		Ask: fmt.Sprintf("Write the entry %q into %s again?", x.Entry, x.Path)}
 	info, err := os.Stat(x.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -52,13 +53,15 @@ func exported(x Export, env []string) *Finding {
 	}
 	text, err := os.ReadFile(x.Path)
 	if err != nil {
-		f.Message, f.Mend, f.Remedy = fmt.Sprintf("the file of %s cannot be read: %s", x.Title, reason(err)), nil, "run `chmod u+r "+quote(x.Path)+"`"
+		f.Message, f.Mend, f.Remedy = fmt.Sprintf("the file of %s cannot be read: %s", x.Title, reason(err)), nil,
+			"run `chmod u+r "+quote(x.Path)+"`"
 		return f
 	}
 	content, err := clientconfig.ReadContent(text, clientconfig.Find(x.Client))
 	servers := content.Servers
 	if bad, ok := errors.AsType[*clientconfig.SyntaxError](err); ok {
-		f.Message, f.Mend = fmt.Sprintf("the file of %s is broken, so the client reads no server: %s", x.Title, bad.What), nil
+		f.Message, f.Mend = fmt.Sprintf("the file of %s is broken, so the client reads no server: %s",
+			x.Title, bad.What), nil
 		f.At = fmt.Sprintf("%s:%d:%d", x.Path, bad.Line, bad.Column)
 		f.Remedy = fmt.Sprintf("correct %s, or restore the copy beside it, then run `%s`", f.At, x.Again)
 		return f

@@ -78,7 +78,9 @@ func Trust(list func() ([]Trusted, error)) Check {
 		}
 		for _, t := range all {
 			if t.State == "gone" {
-				found = append(found, Finding{Severity: Warning, Message: "a trusted configuration is gone: " + t.Path, Remedy: "run `junctor trust --revoke " + quote(t.Path) + "`: a new file there would need no question if it were the same"})
+				found = append(found, Finding{Severity: Warning, Message: "a trusted configuration is gone: " + t.Path,
+					Remedy: "run `junctor trust --revoke " + quote(t.Path) +
+						"`: a new file there would need no question if it were the same"})
 			}
 		}
 		return found
@@ -93,7 +95,8 @@ func Layers(c *config.Config) Check {
 			if s.Blocked != "" {
 				message, hint := s.WhyBlocked()
 				found = append(found, Finding{
-					Severity: Warning, Server: s.Name, Message: message, At: s.At.String(), Remedy: hint + ", or run `junctor remove " + quote(s.Name) + "`",
+					Severity: Warning, Server: s.Name, Message: message, At: s.At.String(),
+					Remedy: hint + ", or run `junctor remove " + quote(s.Name) + "`",
 				})
 			}
 		}

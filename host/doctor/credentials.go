@@ -30,13 +30,17 @@ func Secrets(usable func(ctx context.Context) error, all []Secret) Check {
 			granted, err := s.Granted(ctx)
 			switch {
 			case fault.Is(err, fault.SecretUnknown):
-				found = append(found, Finding{Severity: Error, Message: fmt.Sprintf("there is no secret %q, which the configuration uses", s.Name), At: s.At, Remedy: "run `junctor secret set " + quote(s.Name) + "`"})
+				found = append(found, Finding{Severity: Error,
+					Message: fmt.Sprintf("there is no secret %q, which the configuration uses", s.Name), At: s.At,
+					Remedy: "run `junctor secret set " + quote(s.Name) + "`"})
 			case err != nil:
 				f := secretStore(ctx, err)
 				f.At = s.At
 				found = append(found, f)
 			case !granted:
-				found = append(found, Finding{Severity: Error, Message: fmt.Sprintf("the secret %q is not granted to all that use it", s.Name), At: s.At, Remedy: "run `junctor secret grant " + quote(s.Name) + "`"})
+				found = append(found, Finding{Severity: Error,
+					Message: fmt.Sprintf("the secret %q is not granted to all that use it", s.Name), At: s.At,
+					Remedy: "run `junctor secret grant " + quote(s.Name) + "`"})
 			}
 		}
 		return found
@@ -46,7 +50,8 @@ func Secrets(usable func(ctx context.Context) error, all []Secret) Check {
 // secretStore reports a store that cannot be used.
 func secretStore(ctx context.Context, err error) Finding {
 	if ctx.Err() != nil {
-		return Finding{Severity: Error, Message: "the secret store does not answer", Remedy: "unlock the key ring of the desktop, or name another store with a secret_store block; `junctor secret list` shows whether it answers"}
+		return Finding{Severity: Error, Message: "the secret store does not answer",
+			Remedy: "unlock the key ring of the desktop, or name another store with a secret_store block; `junctor secret list` shows whether it answers"}
 	}
 	f := ofError("secrets", err)
 	if f.Remedy == "" {
@@ -79,7 +84,8 @@ func Logins(all []Login) []Check {
 	for _, l := range all {
 		checks = append(checks, Check{"logins", func(ctx context.Context) []Finding {
 			now, err := l.State(ctx)
-			f := Finding{Severity: Error, Server: l.Server, At: l.At, Remedy: "run `junctor login " + quote(l.Server) + "`"}
+			f := Finding{Severity: Error, Server: l.Server, At: l.At,
+				Remedy: "run `junctor login " + quote(l.Server) + "`"}
 			switch {
 			case err != nil && ctx.Err() != nil:
 				return nil // the check of the secret store reports it, or Run does
@@ -93,7 +99,8 @@ func Logins(all []Login) []Check {
 				f.Message = fmt.Sprintf("the login of server %q has expired", l.Server)
 			case now.State == "ready" && !now.Ends.IsZero() && time.Until(now.Ends) <= loginSoon:
 				f.Severity = Warning
-				f.Message = fmt.Sprintf("the login of server %q ends at %s and is not renewed by itself", l.Server, now.Ends.Local().Format(time.DateTime))
+				f.Message = fmt.Sprintf("the login of server %q ends at %s and is not renewed by itself",
+					l.Server, now.Ends.Local().Format(time.DateTime))
 			default:
 				return nil
 			}

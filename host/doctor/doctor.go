@@ -80,7 +80,9 @@ func (c Check) await(end context.Context, result <-chan []Finding) []Finding {
 	case found := <-result:
 		return found
 	default:
-		return []Finding{{Check: c.Name, Severity: Warning, Message: fmt.Sprintf("the check did not end within %s", CheckTime), Remedy: "run `junctor doctor` again when the machine is less busy"}}
+		return []Finding{{Check: c.Name, Severity: Warning,
+			Message: fmt.Sprintf("the check did not end within %s", CheckTime),
+			Remedy:  "run `junctor doctor` again when the machine is less busy"}}
 	}
 }
 
@@ -91,7 +93,8 @@ const lateBy = 200 * time.Millisecond
 func (c Check) findings(ctx context.Context) (found []Finding) {
 	defer func() {
 		if r := recover(); r != nil {
-			found = []Finding{{Check: c.Name, Severity: Warning, Message: fmt.Sprintf("the check failed: %v", r), Remedy: "report this as a bug of Junctor, with `junctor doctor --report FILE`"}}
+			found = []Finding{{Check: c.Name, Severity: Warning, Message: fmt.Sprintf("the check failed: %v", r),
+				Remedy: "report this as a bug of Junctor, with `junctor doctor --report FILE`"}}
 		}
 		for i := range found {
 			found[i].Check = cmp.Or(found[i].Check, c.Name)
@@ -103,7 +106,8 @@ func (c Check) findings(ctx context.Context) (found []Finding) {
 // Sort sorts findings: errors first, then by check, server and message.
 func Sort(all []Finding) {
 	slices.SortStableFunc(all, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Check, b.Check), cmp.Compare(a.Server, b.Server), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Check, b.Check),
+			cmp.Compare(a.Server, b.Server), cmp.Compare(a.Message, b.Message))
 	})
 }
 
@@ -115,7 +119,8 @@ func HasErrors(all []Finding) bool {
 // quote quotes a word for a shell if that is necessary.
 func quote(word string) string {
 	for _, r := range word {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '/' || r == '.' || r == '_' || r == '-' || r == ':' || r == '@' || r == '+' || r == '=' || r == ',') {
+		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '/' || r == '.' || r == '_' ||
+			r == '-' || r == ':' || r == '@' || r == '+' || r == '=' || r == ',') {
 			return "'" + replaceQuotes(word) + "'"
 		}
 	}

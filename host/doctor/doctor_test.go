@@ -48,7 +48,8 @@ func TestRunBoundsChecks(t *testing.T) {
 				t.Errorf("no remedy: %+v", f)
 			}
 		}
-		if got := strings.Join(texts, ", "); got != "error quick, warning panics, warning quick"+strings.Repeat(", warning stuck", 5) {
+		if got := strings.Join(texts,
+			", "); got != "error quick, warning panics, warning quick"+strings.Repeat(", warning stuck", 5) {
 			t.Error(got)
 		}
 		if !HasErrors(found) {
@@ -92,7 +93,8 @@ func TestProcesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	status := func(change func(*control.Status)) *control.Status {
-		s := &control.Status{PID: 7, Instance: "7", Version: "1.0.0", Directory: filepath.Dir(file), Generation: control.Generation{Loaded: time.Now().Add(time.Hour), Files: []string{"junctor.hcl"}}}
+		s := &control.Status{PID: 7, Instance: "7", Version: "1.0.0", Directory: filepath.Dir(file),
+			Generation: control.Generation{Loaded: time.Now().Add(time.Hour), Files: []string{"junctor.hcl"}}}
 		change(s)
 		return s
 	}
@@ -106,12 +108,14 @@ func TestProcesses(t *testing.T) {
 		"notify block": status(func(s *control.Status) { s.Notices = &control.Notices{Error: "refused"} }),
 	} {
 		found := Processes([]*control.Status{s}, nil, "1.0.0").Run(t.Context())
-		if (want == "") != (len(found) == 0) || len(found) > 1 || len(found) == 1 && !strings.Contains(found[0].Remedy, want) {
+		if (want == "") != (len(found) == 0) || len(found) > 1 ||
+			len(found) == 1 && !strings.Contains(found[0].Remedy, want) {
 			t.Errorf("%s: %+v", want, found)
 		}
 	}
 	gone := status(func(s *control.Status) { s.Directory, s.Generation.Loaded = "", time.Time{} })
-	if found := Processes([]*control.Status{gone}, []error{fault.New(fault.ProcessUnreachable, "no answer").WithHint("wait")}, "1.0.0").Run(t.Context()); len(found) != 1 || found[0].Remedy != "wait" {
+	if found := Processes([]*control.Status{gone}, []error{fault.New(fault.ProcessUnreachable, "no answer").
+		WithHint("wait")}, "1.0.0").Run(t.Context()); len(found) != 1 || found[0].Remedy != "wait" {
 		t.Errorf("%+v", found)
 	}
 }
@@ -119,29 +123,38 @@ func TestProcesses(t *testing.T) {
 func TestServers(t *testing.T) {
 	exited := &fault.Document{Message: "the server exited with status 3", At: "junctor.hcl:3:5"}
 	own := &control.Status{PID: 7, Instance: "7-1", Servers: []*control.Server{
-		{Server: "idle", State: "idle"}, {Server: "ready", State: "ready"}, {Server: "starting", State: "starting", Error: exited}, {Server: "login", State: "needs_auth", Error: exited},
+		{Server: "idle", State: "idle"}, {Server: "ready", State: "ready"},
+		{Server: "starting", State: "starting", Error: exited}, {Server: "login", State: "needs_auth", Error: exited},
 	}}
 	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
-	held := &control.Status{PID: 8, Instance: "8-1", Servers: []*control.Server{{Server: "ready", State: "ready", HeldTools: 2}}}
-	if found := Servers([]*control.Status{held}).Run(t.Context()); len(found) != 1 || found[0].Severity != Warning || !strings.Contains(found[0].Remedy, "`junctor diff ready`") || !strings.Contains(found[0].Remedy, "`junctor reload --instance 8-1`") {
+	held := &control.Status{PID: 8, Instance: "8-1",
+		Servers: []*control.Server{{Server: "ready", State: "ready", HeldTools: 2}}}
+	if found := Servers([]*control.Status{held}).Run(t.Context()); len(found) != 1 || found[0].Severity != Warning ||
+		!strings.Contains(found[0].Remedy, "`junctor diff ready`") ||
+		!strings.Contains(found[0].Remedy, "`junctor reload --instance 8-1`") {
 		t.Errorf("%+v", found)
 	}
 	own.Servers = append(own.Servers, &control.Server{Server: "files", State: "failed", Error: exited})
 	found := Servers([]*control.Status{own}).Run(t.Context())
-	if len(found) != 1 || found[0].Severity != Error || found[0].Message != `process 7 has no connection to server "files": the server exited with status 3` || found[0].At != "junctor.hcl:3:5" || !strings.Contains(found[0].Remedy, "`junctor restart files --instance 7-1`") {
+	if len(found) != 1 || found[0].Severity != Error ||
+		found[0].Message != `process 7 has no connection to server "files": the server exited with status 3` ||
+		found[0].At != "junctor.hcl:3:5" ||
+		!strings.Contains(found[0].Remedy, "`junctor restart files --instance 7-1`") {
 		t.Errorf("%+v", found)
 	}
 	exited.Code = fault.PluginChecksum
-	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) != 1 || strings.Contains(found[0].Remedy, "junctor restart") || !strings.Contains(found[0].Remedy, "`kill 7`") {
+	if found := Servers([]*control.Status{own}).Run(t.Context()); len(found) != 1 ||
+		strings.Contains(found[0].Remedy, "junctor restart") || !strings.Contains(found[0].Remedy, "`kill 7`") {
 		t.Errorf("a replaced plugin: %+v", found)
 	}
 }
 
 func TestClockSkew(t *testing.T) {
 	u, now := &url.URL{Scheme: "https", Host: "a.example"}, time.Now()
-	for off, want := range map[time.Duration]Severity{0: "", 59 * time.Second: "", 2 * time.Minute: Warning, -2 * time.Minute: Warning, 10 * time.Minute: Error, -24 * time.Hour: Error} {
+	for off, want := range map[time.Duration]Severity{0: "", 59 * time.Second: "", 2 * time.Minute: Warning,
+		-2 * time.Minute: Warning, 10 * time.Minute: Error, -24 * time.Hour: Error} {
 		found := skew(u, now.Add(-off).UTC().Format(http.TimeFormat), now.Truncate(time.Second))
 		if (want == "") != (len(found) == 0) || len(found) > 0 && found[0].Severity != want {
 			t.Errorf("%s: %+v", off, found)
@@ -173,12 +186,14 @@ func TestCertificateExpiry(t *testing.T) {
 }
 
 func TestVersions(t *testing.T) {
-	for text, want := range map[string]string{"v20.11.1": "20 11 true", "uv 0.4.18 (x)": "0 4 true", "Python 3.12.1\n": "3 12 true", "": "0 0 false", "unknown": "0 0 false", "v99999.1": "0 0 false"} {
+	for text, want := range map[string]string{"v20.11.1": "20 11 true", "uv 0.4.18 (x)": "0 4 true",
+		"Python 3.12.1\n": "3 12 true", "": "0 0 false", "unknown": "0 0 false", "v99999.1": "0 0 false"} {
 		if got := fmt.Sprintln(versionIn(text)); text != "v99999.1" && strings.TrimSpace(got) != want {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
-	for pair, want := range map[[2]string]bool{{"0.1.0", "0.3.0"}: true, {"0.3.0", "0.3.9"}: false, {"1.0.0", "0.9.0"}: false, {"v0.2.0", "0.10.0"}: true, {"", "0.3.0"}: false, {"dev", "0.3.0"}: false} {
+	for pair, want := range map[[2]string]bool{{"0.1.0", "0.3.0"}: true, {"0.3.0", "0.3.9"}: false,
+		{"1.0.0", "0.9.0"}: false, {"v0.2.0", "0.10.0"}: true, {"", "0.3.0"}: false, {"dev", "0.3.0"}: false} {
 		if older(pair[0], pair[1]) != want {
 			t.Errorf("%v: %v", pair, !want)
 		}
@@ -187,8 +202,10 @@ func TestVersions(t *testing.T) {
 
 func TestChmodTakesRightsOnly(t *testing.T) {
 	for text, want := range map[string]string{
-		"run `chmod go-w /a/b`": "go-w /a/b", "run `chmod go-rwx '/a b'`, then": "go-rwx /a b", "`chmod g-w x`": "g-w x",
-		"run `chmod 777 /a`": "", "run `chown 0 /a`": "", "chmod go-w /a": "", "`chmod +x /a`": "", "`chmod go-w": "", "": "",
+		"run `chmod go-w /a/b`": "go-w /a/b", "run `chmod go-rwx '/a b'`, then": "go-rwx /a b",
+		"`chmod g-w x`":      "g-w x",
+		"run `chmod 777 /a`": "", "run `chown 0 /a`": "",
+		"chmod go-w /a": "", "`chmod +x /a`": "", "`chmod go-w": "", "": "",
 	} {
 		mode, path, ok := chmod(text)
 		if got := mode + " " + path; ok != (want != "") || ok && got != want {
@@ -198,7 +215,8 @@ func TestChmodTakesRightsOnly(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for word, want := range map[string]string{"a/b-c.d": "a/b-c.d", "": "''", "a b": "'a b'", "$(x)": "'$(x)'", "it's": `'it'\''s'`, "a;b": "'a;b'"} {
+	for word, want := range map[string]string{"a/b-c.d": "a/b-c.d", "": "''", "a b": "'a b'", "$(x)": "'$(x)'",
+		"it's": `'it'\''s'`, "a;b": "'a;b'"} {
 		if got := quote(word); got != want {
 			t.Errorf("%q: %s", word, got)
 		}
@@ -206,7 +224,9 @@ func TestQuote(t *testing.T) {
 }
 
 func TestMask(t *testing.T) {
-	m := Mask{Home: allHomes + "/ann", Users: []string{"ann", "Ann Smith", "", "root"}, Hosts: []string{"gw1.corp.example", "gw1", "localhost"}, Hide: func(s string) string { return strings.ReplaceAll(s, "t0psecret", "***") }}
+	m := Mask{Home: allHomes + "/ann", Users: []string{"ann", "Ann Smith", "", "root"},
+		Hosts: []string{"gw1.corp.example", "gw1", "localhost"},
+		Hide:  func(s string) string { return strings.ReplaceAll(s, "t0psecret", "***") }}
 	for text, want := range map[string]string{
 		allHomes + "/ann/junctor.hcl":                     "~/junctor.hcl",
 		allHomes + "/bob/x and /Users/eve/y":              allHomes + "/USER/x and /Users/USER/y",
@@ -243,10 +263,12 @@ func FuzzMask(f *testing.F) {
 func TestReport(t *testing.T) {
 	var b strings.Builder
 	found := []Finding{
-		{Check: "x", Severity: Error, Message: "server far.example failed", At: allHomes + "/ann/deep/junctor.hcl:3:1", Remedy: "run `kill 1`"},
+		{Check: "x", Severity: Error, Message: "server far.example failed", At: allHomes + "/ann/deep/junctor.hcl:3:1",
+			Remedy: "run `kill 1`"},
 		{Check: "y", Severity: Warning, Message: "m", Remedy: "r", Mended: "removed " + allHomes + "/ann/x"},
 	}
-	if err := Report(&b, []Fact{{"version", "1.0"}}, found, 7, Mask{Home: allHomes + "/ann", Hosts: []string{"far.example"}}); err != nil {
+	if err := Report(&b, []Fact{{"version", "1.0"}}, found, 7,
+		Mask{Home: allHomes + "/ann", Hosts: []string{"far.example"}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "junctor doctor\n\nversion: 1.0\nchecks: 7\n\nerror [x] server HOST failed\n  at junctor.hcl:3:1\n  fix: run `kill 1`\nwarning [y] m\n  fix: r\n  done: removed ~/x\n"
@@ -261,9 +283,11 @@ func TestSharedDirectories(t *testing.T) {
 		of   Program
 		want string
 	}{
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}}, "npm loads code from /srv/project, and tools of the server \"git\" may change that directory: they decide what runs outside of the sandbox"},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}},
+			"npm loads code from /srv/project, and tools of the server \"git\" may change that directory: they decide what runs outside of the sandbox"},
 		{Program{Loader: "node", CodeDirs: []string{"/usr/bin", "/srv/out/a"}}, "node loads code from /srv/out/a, "},
-		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}, Changeable: []string{"/elsewhere"}}, "they decide what runs with the secrets and the sandbox of \"served\""},
+		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project"}, Changeable: []string{"/elsewhere"}},
+			"they decide what runs with the secrets and the sandbox of \"served\""},
 		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv"}}, ""},
 		{Program{Loader: "npm", CodeDirs: []string{"/usr/bin", "/srv/project2"}}, ""},
 		{Program{}, ""},

@@ -35,7 +35,8 @@ func Directories(all []Directory) Check {
 	return Check{"directories", func(ctx context.Context) (found []Finding) {
 		for _, d := range all {
 			if d.Path == "" {
-				found = append(found, Finding{Severity: Error, Message: "there is no " + d.What + " directory", Remedy: "set HOME, or JUNCTOR_HOME to a directory for everything that Junctor keeps"})
+				found = append(found, Finding{Severity: Error, Message: "there is no " + d.What + " directory",
+					Remedy: "set HOME, or JUNCTOR_HOME to a directory for everything that Junctor keeps"})
 				continue
 			}
 			found = append(found, directory(ctx, d)...)
@@ -50,19 +51,25 @@ func directory(ctx context.Context, d Directory) (found []Finding) {
 	case errors.Is(err, fs.ErrNotExist):
 		return missing(d)
 	case err != nil:
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("the %s directory cannot be read: %s", d.What, reason(err)), At: d.Path, Remedy: "run `ls -ld " + quote(d.Path) + "` and correct its owner or mode"}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("the %s directory cannot be read: %s", d.What, reason(err)), At: d.Path,
+			Remedy: "run `ls -ld " + quote(d.Path) + "` and correct its owner or mode"}}
 	case !info.IsDir():
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("the %s directory is a file", d.What), At: d.Path, Remedy: "run `mv " + quote(d.Path) + " " + quote(d.Path+".old") + "`"}}
+		return []Finding{{Severity: Error, Message: fmt.Sprintf("the %s directory is a file", d.What), At: d.Path,
+			Remedy: "run `mv " + quote(d.Path) + " " + quote(d.Path+".old") + "`"}}
 	}
 	if why, command := ownership.Exposed(d.Path); why != "" {
-		one := Finding{Severity: Error, Message: fmt.Sprintf("the %s directory %s", d.What, why), At: d.Path, Remedy: "run `" + command + " " + quote(d.Path) + "`"}
+		one := Finding{Severity: Error, Message: fmt.Sprintf("the %s directory %s", d.What, why), At: d.Path,
+			Remedy: "run `" + command + " " + quote(d.Path) + "`"}
 		if mode, _, ok := chmod(one.Remedy); ok {
 			one.Mend = tighten(mode, d.Path)
 		}
 		found = append(found, one)
 	}
 	if err := writable(d.Path); err != nil {
-		found = append(found, Finding{Severity: Error, Message: fmt.Sprintf("the %s directory cannot be written to: %s", d.What, reason(err)), At: d.Path, Remedy: "run `chmod u+rwx " + quote(d.Path) + "`", Mend: tighten("u+rwx", d.Path)})
+		found = append(found, Finding{Severity: Error,
+			Message: fmt.Sprintf("the %s directory cannot be written to: %s", d.What, reason(err)), At: d.Path,
+			Remedy: "run `chmod u+rwx " + quote(d.Path) + "`", Mend: tighten("u+rwx", d.Path)})
 	}
 	found = append(found, space(d)...)
 	if d.Mixed {
@@ -85,8 +92,11 @@ func missing(d Directory) []Finding {
 		parent = filepath.Dir(parent)
 	}
 	return []Finding{{
-		Severity: Error, Message: fmt.Sprintf("the %s directory does not exist and cannot be created in %s", d.What, parent), At: d.Path, Remedy: "run `mkdir -p " + quote(d.Path) + "` as a user who may",
-		Mend: func(context.Context) (string, error) { return "created " + d.Path, os.MkdirAll(d.Path, 0o700) },
+		Severity: Error,
+		Message:  fmt.Sprintf("the %s directory does not exist and cannot be created in %s", d.What, parent),
+		At:       d.Path,
+		Remedy:   "run `mkdir -p " + quote(d.Path) + "` as a user who may",
+		Mend:     func(context.Context) (string, error) { return "created " + d.Path, os.MkdirAll(d.Path, 0o700) },
 	}}
 }
 
@@ -113,7 +123,11 @@ func space(d Directory) []Finding {
 	if !ok || free >= littleSpace {
 		return nil
 	}
-	one := Finding{Severity: Warning, Message: fmt.Sprintf("only %s are free for the %s directory", bytesText(free), d.What), At: d.Path, Remedy: "free space on that disk, or set JUNCTOR_HOME to a directory on another one; `du -sh " + quote(d.Path) + "` shows what Junctor uses"}
+	one := Finding{
+		Severity: Warning, Message: fmt.Sprintf("only %s are free for the %s directory", bytesText(free), d.What),
+		At: d.Path, Remedy: "free space on that disk, or set JUNCTOR_HOME to a directory on another one; `du -sh " +
+			quote(d.Path) + "` shows what Junctor uses",
+	}
 	if free < leastSpace {
 		one.Severity = Error
 	}
@@ -136,12 +150,16 @@ func size(ctx context.Context, d Directory) (found []Finding) {
 		}
 		total += info.Size()
 		if info.Size() > largeFile {
-			found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("%s has %s", path, bytesText(uint64(info.Size()))), At: path, Remedy: largeRemedy(path)})
+			found = append(found, Finding{Severity: Warning,
+				Message: fmt.Sprintf("%s has %s", path, bytesText(uint64(info.Size()))), At: path,
+				Remedy: largeRemedy(path)})
 		}
 		return nil
 	})
 	if total > largeTree && len(found) == 0 {
-		found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("the %s directory has %s", d.What, bytesText(uint64(total))), At: d.Path, Remedy: "run `du -sh " + quote(d.Path) + "/*` and remove what is not needed"})
+		found = append(found, Finding{Severity: Warning,
+			Message: fmt.Sprintf("the %s directory has %s", d.What, bytesText(uint64(total))), At: d.Path,
+			Remedy: "run `du -sh " + quote(d.Path) + "/*` and remove what is not needed"})
 	}
 	return found
 }
@@ -183,7 +201,8 @@ func private(path string) []Finding {
 		return nil // it does not exist yet
 	}
 	if why, command := ownership.Exposed(path); why != "" {
-		one := Finding{Severity: Error, Message: path + " " + why, At: path, Remedy: "run `" + command + " " + quote(path) + "`"}
+		one := Finding{Severity: Error, Message: path + " " + why, At: path,
+			Remedy: "run `" + command + " " + quote(path) + "`"}
 		if mode, _, ok := chmod(one.Remedy); ok {
 			one.Mend = tighten(mode, path)
 		}
@@ -192,7 +211,8 @@ func private(path string) []Finding {
 	if !readable(info) {
 		return nil
 	}
-	return []Finding{{Severity: Error, Message: path + " can be read by other users", At: path, Remedy: "run `chmod go-rwx " + quote(path) + "`", Mend: tighten("go-rwx", path)}}
+	return []Finding{{Severity: Error, Message: path + " can be read by other users", At: path,
+		Remedy: "run `chmod go-rwx " + quote(path) + "`", Mend: tighten("go-rwx", path)}}
 }
 
 // chmod finds a command in a text that only takes rights away, and returns its mode and path.

@@ -33,7 +33,8 @@ func TestMendFollowsNoForeignLink(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		planted: "planted is a link of the user 4242", filepath.Join(dir, "up", "system"): "up is a link of the user 4242",
+		planted: "planted is a link of the user 4242", filepath.Join(dir, "up",
+			"system"): "up is a link of the user 4242",
 		filepath.Join(dir, "theirs"): "theirs belongs to the user 4242", filepath.Join(dir, "gone"): "no such file",
 	} {
 		if done, err := tighten("go-rwx", path)(t.Context()); err == nil || !strings.Contains(err.Error(), want) {

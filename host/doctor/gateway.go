@@ -43,12 +43,17 @@ func Certificates(all []Certificate) Check {
 func certificate(c Certificate, now time.Time) (found []Finding) {
 	t, err := c.Read()
 	if err != nil {
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("the certificate of the %s cannot be used: %s", c.Listener, err), Remedy: "write a certificate and its key in PEM to the files of the tls block; a running process uses the ones before until it ends"}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("the certificate of the %s cannot be used: %s", c.Listener, err),
+			Remedy:  "write a certificate and its key in PEM to the files of the tls block; a running process uses the ones before until it ends"}}
 	}
 	if !t.AuthorityEnds.IsZero() {
-		found = append(found, ends(fmt.Sprintf("the authority of clients of the %s, %s,", c.Listener, t.ClientCA), "add the next authority to the file of client_ca; it is read without a restart", time.Time{}, t.AuthorityEnds, now)...)
+		found = append(found, ends(fmt.Sprintf("the authority of clients of the %s, %s,", c.Listener, t.ClientCA),
+			"add the next authority to the file of client_ca; it is read without a restart", time.Time{},
+			t.AuthorityEnds, now)...)
 	}
-	return append(found, ends(fmt.Sprintf("the certificate of the %s, %s,", c.Listener, t.Cert), "renew "+t.Cert+" and its key; they are read without a restart", t.Begins, t.Ends, now)...)
+	return append(found, ends(fmt.Sprintf("the certificate of the %s, %s,", c.Listener, t.Cert),
+		"renew "+t.Cert+" and its key; they are read without a restart", t.Begins, t.Ends, now)...)
 }
 
 // ends reports a certificate that has ended or ends soon. Short certificates are renewed
@@ -57,9 +62,12 @@ func ends(subject, remedy string, begins, end, now time.Time) []Finding {
 	left := end.Sub(now)
 	switch {
 	case left <= 0:
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("%s ended on %s: no client can connect", subject, day(end)), Remedy: remedy}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("%s ended on %s: no client can connect", subject, day(end)), Remedy: remedy}}
 	case begins.After(now):
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("%s is not valid before %s", subject, begins.UTC().Format(time.DateTime)), Remedy: "run `date` and correct the clock if it is wrong; otherwise " + remedy}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("%s is not valid before %s", subject, begins.UTC().Format(time.DateTime)),
+			Remedy:  "run `date` and correct the clock if it is wrong; otherwise " + remedy}}
 	case left > certificateSoon, !begins.IsZero() && left > end.Sub(begins)/5:
 		return nil
 	}
@@ -83,7 +91,9 @@ func Issuers(all []Issuer) []Check {
 				return nil
 			}
 			return []Finding{{
-				Severity: Error, Message: fmt.Sprintf("the keys of %s cannot be read, so its tokens cannot be verified: %s", i.Source, err), At: i.At,
+				Severity: Error,
+				Message: fmt.Sprintf("the keys of %s cannot be read, so its tokens cannot be verified: %s",
+					i.Source, err), At: i.At,
 				Remedy: "check the URL and the network; clients get 503 once known keys are 24 hours old",
 			}}
 		}})
@@ -99,15 +109,19 @@ const manyRefused = 20
 func ofClients(s *control.Status, add func(severity Severity, remedy, format string, args ...any)) {
 	for _, c := range s.Certificates {
 		if c.Error != "" && c.Kind == "cert" {
-			add(Error, "correct the files of the tls block of the "+c.Listener+"; they are read without a restart", "uses the certificate before, which ends on %s: the one that %s has now cannot be used: %s", day(c.Ends), c.File, c.Error)
+			add(Error, "correct the files of the tls block of the "+c.Listener+"; they are read without a restart",
+				"uses the certificate before, which ends on %s: the one that %s has now cannot be used: %s",
+				day(c.Ends), c.File, c.Error)
 		}
 	}
 	for _, i := range s.Issuers {
 		switch {
 		case !i.Usable && i.Error != "":
-			add(Error, "check the URL and the network of the gateway", "refuses all tokens of %s, because its keys cannot be read: %s", i.Source, i.Error)
+			add(Error, "check the URL and the network of the gateway",
+				"refuses all tokens of %s, because its keys cannot be read: %s", i.Source, i.Error)
 		case i.Error != "":
-			add(Warning, "check the URL and the network of the gateway; known keys are used for 24 hours", "cannot read the keys of %s again: %s", i.Source, i.Error)
+			add(Warning, "check the URL and the network of the gateway; known keys are used for 24 hours",
+				"cannot read the keys of %s again: %s", i.Source, i.Error)
 		}
 	}
 	ofAudit(s.Audit, add)
@@ -115,10 +129,14 @@ func ofClients(s *control.Status, add func(severity Severity, remedy, format str
 		add(Warning, "run `junctor approvals`", "has %d calls that wait for an approval", s.Waiting)
 	}
 	if n := s.Notices; n != nil && n.Lost > 0 {
-		add(Warning, "start the receiver of the notify block, or correct the block", "has lost %d notices since it started", n.Lost)
+		add(Warning, "start the receiver of the notify block, or correct the block",
+			"has lost %d notices since it started", n.Lost)
 	}
 	if text := refusals(s.Refused); text != "" {
-		add(Warning, "run `junctor logs --instance "+s.Instance+"`, which has the addresses; docs/monitoring.md explains the reasons", "has refused requests of clients since it started: %s", text)
+		add(Warning,
+			"run `junctor logs --instance "+s.Instance+
+				"`, which has the addresses; docs/monitoring.md explains the reasons",
+			"has refused requests of clients since it started: %s", text)
 	}
 }
 
@@ -128,10 +146,12 @@ func ofAudit(a *control.Audit, add func(severity Severity, remedy, format string
 		return
 	}
 	if a.Failing || a.Refusing {
-		add(Error, "make space on the disk of "+a.File+", and run `junctor audit verify`", "cannot write its audit log: %d events wait", a.Backlog)
+		add(Error, "make space on the disk of "+a.File+", and run `junctor audit verify`",
+			"cannot write its audit log: %d events wait", a.Backlog)
 	}
 	if a.Dropped > 0 {
-		add(Error, "make space on the disk of the audit log; the row \"loss\" says which time is missing", "has not recorded %d events since it started", a.Dropped)
+		add(Error, "make space on the disk of the audit log; the row \"loss\" says which time is missing",
+			"has not recorded %d events since it started", a.Dropped)
 	}
 	const remedy = "check the receivers of forward in the audit block; `junctor logs` has the error of each, and `junctor audit export --after` has the rows"
 	if a.CopiesFailing > 0 {
@@ -146,7 +166,8 @@ func ofAudit(a *control.Audit, add func(severity Severity, remedy, format string
 // credential are usual.
 func refusals(by map[string]uint64) string {
 	var all []string
-	for _, reason := range slices.SortedFunc(maps.Keys(by), func(a, b string) int { return int(min(by[b], 1<<30)) - int(min(by[a], 1<<30)) }) {
+	for _, reason := range slices.SortedFunc(maps.Keys(by),
+		func(a, b string) int { return int(min(by[b], 1<<30)) - int(min(by[a], 1<<30)) }) {
 		if by[reason] >= manyRefused && reason != "no_credential" {
 			all = append(all, fmt.Sprintf("%d %s", by[reason], reason))
 		}

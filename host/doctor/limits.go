@@ -26,17 +26,26 @@ func SystemLimits(read func() Limits, servers int) Check {
 		// A server over a pipe or a socket takes up to six descriptors in the host.
 		need := uint64(max(leastFiles, 256+6*servers))
 		if l.Files > 0 && l.Files < need {
-			one := Finding{Severity: Warning, Message: fmt.Sprintf("a process may have only %d open files; %d servers need %d", l.Files, servers, need), Remedy: fmt.Sprintf("run `ulimit -n %d` before `junctor serve`, or set LimitNOFILE=%d in its systemd unit", need, need)}
+			one := Finding{Severity: Warning,
+				Message: fmt.Sprintf("a process may have only %d open files; %d servers need %d",
+					l.Files, servers, need),
+				Remedy: fmt.Sprintf(
+					"run `ulimit -n %d` before `junctor serve`, or set LimitNOFILE=%d in its systemd unit", need, need,
+				)}
 			if l.Files < 256 {
 				one.Severity = Error
 			}
 			found = append(found, one)
 		}
 		if l.Watches > 0 && l.Watches < leastWatches {
-			found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("only %d files can be watched for changes", l.Watches), Remedy: fmt.Sprintf("run `sudo sysctl fs.inotify.max_user_watches=%d`", 16*leastWatches)})
+			found = append(found,
+				Finding{Severity: Warning, Message: fmt.Sprintf("only %d files can be watched for changes", l.Watches),
+					Remedy: fmt.Sprintf("run `sudo sysctl fs.inotify.max_user_watches=%d`", 16*leastWatches)})
 		}
 		if l.WatchInstances > 0 && l.WatchInstances < leastInstances {
-			found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("only %d processes can watch files for changes", l.WatchInstances), Remedy: fmt.Sprintf("run `sudo sysctl fs.inotify.max_user_instances=%d`", 8*leastInstances)})
+			found = append(found, Finding{Severity: Warning,
+				Message: fmt.Sprintf("only %d processes can watch files for changes", l.WatchInstances),
+				Remedy:  fmt.Sprintf("run `sudo sysctl fs.inotify.max_user_instances=%d`", 8*leastInstances)})
 		}
 		return found
 	}}

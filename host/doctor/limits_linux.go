@@ -10,7 +10,8 @@ import (
 
 // ReadLimits returns the limits of this process and system.
 func ReadLimits() Limits {
-	l := Limits{Watches: number("/proc/sys/fs/inotify/max_user_watches"), WatchInstances: number("/proc/sys/fs/inotify/max_user_instances")}
+	l := Limits{Watches: number("/proc/sys/fs/inotify/max_user_watches"),
+		WatchInstances: number("/proc/sys/fs/inotify/max_user_instances")}
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
 		// Go raises the soft limit of its own process to the hard one, so that one counts.

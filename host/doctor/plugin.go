@@ -22,7 +22,8 @@ func (p Plugin) newer() string {
 	if p.Bundled {
 		return together
 	}
-	return fmt.Sprintf("install a newer version of %s, then run `junctor plugin list`; its authors run `go get github.com/junctor-mcp/junctor/sdk@latest`", p.Name)
+	return fmt.Sprintf("install a newer version of %s, then run `junctor plugin list`; its authors run `go get github.com/junctor-mcp/junctor/sdk@latest`",
+		p.Name)
 }
 
 // Plugins returns a check of the versions of plugins: none was built with an SDK older than
@@ -33,11 +34,20 @@ func Plugins(all []Plugin, sdk string, newest int) Check {
 		for _, p := range all {
 			switch {
 			case len(p.Protocols) > 0 && p.Protocols[0] < newest:
-				found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("plugin %s was built with an older SDK: it speaks protocol %d, and %d is the newest", p.Name, p.Protocols[0], newest), At: p.Path, Remedy: p.newer()})
+				found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf(
+					"plugin %s was built with an older SDK: it speaks protocol %d, and %d is the newest",
+					p.Name, p.Protocols[0], newest,
+				), At: p.Path, Remedy: p.newer()})
 			case p.SDK != "" && older(p.SDK, sdk):
-				found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("plugin %s was built with SDK %s, and this junctor with %s", p.Name, p.SDK, sdk), At: p.Path, Remedy: p.newer()})
+				found = append(found, Finding{Severity: Warning,
+					Message: fmt.Sprintf("plugin %s was built with SDK %s, and this junctor with %s",
+						p.Name, p.SDK, sdk),
+					At: p.Path, Remedy: p.newer()})
 			case p.Bundled && older(sdk, p.SDK):
-				found = append(found, Finding{Severity: Warning, Message: fmt.Sprintf("plugin %s was built with SDK %s, and this junctor with %s", p.Name, p.SDK, sdk), At: p.Path, Remedy: together})
+				found = append(found, Finding{Severity: Warning,
+					Message: fmt.Sprintf("plugin %s was built with SDK %s, and this junctor with %s",
+						p.Name, p.SDK, sdk),
+					At: p.Path, Remedy: together})
 			}
 		}
 		return found

@@ -42,7 +42,9 @@ func listener(ctx context.Context, l Listener, own []int) []Finding {
 		_ = free.Close()
 		return nil
 	}
-	f := Finding{Severity: Error, Message: fmt.Sprintf("%s cannot listen at %s: %s", l.Setting, l.Address, plainError(err)), At: l.At, Remedy: "correct listen at " + l.At}
+	f := Finding{Severity: Error,
+		Message: fmt.Sprintf("%s cannot listen at %s: %s", l.Setting, l.Address, plainError(err)), At: l.At,
+		Remedy: "correct listen at " + l.At}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		pid, name := holder(port)
@@ -52,13 +54,18 @@ func listener(ctx context.Context, l Listener, own []int) []Finding {
 			}
 		}
 		f.Message = fmt.Sprintf("%s cannot listen at %s: another program has the port", l.Setting, l.Address)
-		f.Remedy = fmt.Sprintf("run `lsof -iTCP:%s -sTCP:LISTEN` to see which, and end it or write another port into listen", port)
+		f.Remedy = fmt.Sprintf(
+			"run `lsof -iTCP:%s -sTCP:LISTEN` to see which, and end it or write another port into listen", port,
+		)
 		if pid > 0 {
-			f.Message = fmt.Sprintf("%s cannot listen at %s: process %d (%s) has the port", l.Setting, l.Address, pid, name)
-			f.Remedy = fmt.Sprintf("run `kill %d` if it is not needed, or write another port into listen at %s", pid, l.At)
+			f.Message = fmt.Sprintf("%s cannot listen at %s: process %d (%s) has the port",
+				l.Setting, l.Address, pid, name)
+			f.Remedy = fmt.Sprintf("run `kill %d` if it is not needed, or write another port into listen at %s",
+				pid, l.At)
 		}
 	case errors.Is(err, syscall.EACCES):
-		f.Remedy = fmt.Sprintf("write a port above 1023 into listen at %s, or run `sudo setcap cap_net_bind_service=+ep \"$(command -v junctor)\"`", l.At)
+		f.Remedy = fmt.Sprintf("write a port above 1023 into listen at %s, or run `sudo setcap cap_net_bind_service=+ep \"$(command -v junctor)\"`",
+			l.At)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		f.Remedy = fmt.Sprintf("write an address of this machine into listen at %s; `ip address` shows them", l.At)
 	}
@@ -82,7 +89,9 @@ func socket(ctx context.Context, l Listener, path string) []Finding {
 	case err != nil:
 		return nil
 	case info.Mode()&os.ModeSocket == 0:
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("%s cannot listen at %s: it is not a socket", l.Setting, path), At: l.At, Remedy: "run `mv " + quote(path) + " " + quote(path+".old") + "`, or write another path into listen"}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("%s cannot listen at %s: it is not a socket", l.Setting, path), At: l.At,
+			Remedy: "run `mv " + quote(path) + " " + quote(path+".old") + "`, or write another path into listen"}}
 	}
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", path)
@@ -94,7 +103,9 @@ func socket(ctx context.Context, l Listener, path string) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Severity: Warning, Message: fmt.Sprintf("the socket %s of %s is left of a process that has ended", path, l.Setting), At: l.At, Remedy: "run `rm " + quote(path) + "`",
-		Mend: func(context.Context) (string, error) { return "removed " + path, os.Remove(path) },
+		Severity: Warning,
+		Message:  fmt.Sprintf("the socket %s of %s is left of a process that has ended", path, l.Setting), At: l.At,
+		Remedy: "run `rm " + quote(path) + "`",
+		Mend:   func(context.Context) (string, error) { return "removed " + path, os.Remove(path) },
 	}}
 }

@@ -29,17 +29,23 @@ func Processes(running []*control.Status, failed []error, version string) Check 
 
 func ofProcess(s *control.Status, version string) (found []Finding) {
 	add := func(severity Severity, remedy, format string, args ...any) {
-		found = append(found, Finding{Severity: severity, Message: fmt.Sprintf("process %d ", s.PID) + fmt.Sprintf(format, args...), Remedy: remedy})
+		found = append(found, Finding{Severity: severity,
+			Message: fmt.Sprintf("process %d ", s.PID) + fmt.Sprintf(format, args...), Remedy: remedy})
 	}
 	if s.Version != version {
-		add(Warning, fmt.Sprintf("run `kill %d`, then start `junctor serve` again; a client that started it starts the new one", s.PID), "runs version %s, and this is %s", s.Version, version)
+		add(Warning,
+			fmt.Sprintf("run `kill %d`, then start `junctor serve` again; a client that started it starts the new one",
+				s.PID),
+			"runs version %s, and this is %s", s.Version, version)
 	}
 	reload := fmt.Sprintf("run `junctor reload --instance %s`", s.Instance)
 	switch newest := newestOf(s.Directory, s.Generation.Files); {
 	case s.Generation.Failed != nil:
-		add(Error, "run `junctor validate`, correct the configuration, then "+reload, "serves an older configuration: its last reload failed: %s", s.Generation.Failed.Error.Message)
+		add(Error, "run `junctor validate`, correct the configuration, then "+reload,
+			"serves an older configuration: its last reload failed: %s", s.Generation.Failed.Error.Message)
 	case newest.After(s.Generation.Loaded.Add(time.Second)):
-		add(Warning, reload, "serves an older configuration: the files changed at %s", newest.Local().Format(time.DateTime))
+		add(Warning, reload, "serves an older configuration: the files changed at %s",
+			newest.Local().Format(time.DateTime))
 	}
 	if n := s.Notices; n != nil && n.Error != "" {
 		add(Error, "correct the notify block, or start its receiver", "cannot send notices: %s", n.Error)
@@ -56,20 +62,28 @@ func Servers(own []*control.Status) Check {
 			for _, s := range p.Servers {
 				if s.HeldTools > 0 {
 					found = append(found, Finding{
-						Severity: Warning, Server: s.Server, Message: fmt.Sprintf("process %d holds back tools of server %q: the definitions of %d were not accepted", p.PID, s.Server, s.HeldTools),
-						Remedy: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s` if the definitions are right, and `junctor reload --instance %s`", s.Server, s.Server, p.Instance),
+						Severity: Warning, Server: s.Server, Message: fmt.Sprintf(
+							"process %d holds back tools of server %q: the definitions of %d were not accepted",
+							p.PID, s.Server, s.HeldTools,
+						),
+						Remedy: fmt.Sprintf("run `junctor diff %s`, then `junctor lock --accept %s` if the definitions are right, and `junctor reload --instance %s`",
+							s.Server, s.Server, p.Instance),
 					})
 				}
 				if s.State != "failed" || s.Error == nil {
 					continue
 				}
-				remedy := fmt.Sprintf("run `junctor status %s --instance %s` to see its last words, and `junctor restart %s --instance %s` after the correction", s.Server, p.Instance, s.Server, p.Instance)
+				remedy := fmt.Sprintf("run `junctor status %s --instance %s` to see its last words, and `junctor restart %s --instance %s` after the correction",
+					s.Server, p.Instance, s.Server, p.Instance)
 				if s.Error.Code == fault.PluginChecksum { // the process keeps the digest of its first start
-					remedy = fmt.Sprintf("run `kill %d`, then start `junctor serve` again, to use the new program of the plugin", p.PID)
+					remedy = fmt.Sprintf(
+						"run `kill %d`, then start `junctor serve` again, to use the new program of the plugin", p.PID,
+					)
 				}
 				found = append(found, Finding{
 					Severity: Error, Server: s.Server, At: s.Error.At, Remedy: remedy,
-					Message: fmt.Sprintf("process %d has no connection to server %q: %s", p.PID, s.Server, s.Error.Message),
+					Message: fmt.Sprintf("process %d has no connection to server %q: %s",
+						p.PID, s.Server, s.Error.Message),
 				})
 			}
 		}
@@ -102,14 +116,17 @@ func Leftovers(prefixes []string) Check {
 	return Check{"leftovers", func(context.Context) (found []Finding) {
 		for _, dir := range staleDirectories(prefixes) {
 			found = append(found, Finding{
-				Severity: Warning, Message: "a process that has ended left its sockets in " + dir, At: dir, Remedy: "run `rm -r " + quote(dir) + "`",
-				Mend: func(context.Context) (string, error) { return "removed " + dir, os.RemoveAll(dir) },
+				Severity: Warning, Message: "a process that has ended left its sockets in " + dir, At: dir,
+				Remedy: "run `rm -r " + quote(dir) + "`",
+				Mend:   func(context.Context) (string, error) { return "removed " + dir, os.RemoveAll(dir) },
 			})
 		}
 		for _, pid := range orphans() {
 			found = append(found, Finding{
-				Severity: Warning, Message: fmt.Sprintf("process %d (%s) was started by a junctor that has ended", pid, nameOf(pid)), Remedy: fmt.Sprintf("run `kill %d`", pid),
-				Ask: fmt.Sprintf("End process %d (%s)?", pid, nameOf(pid)),
+				Severity: Warning,
+				Message:  fmt.Sprintf("process %d (%s) was started by a junctor that has ended", pid, nameOf(pid)),
+				Remedy:   fmt.Sprintf("run `kill %d`", pid),
+				Ask:      fmt.Sprintf("End process %d (%s)?", pid, nameOf(pid)),
 				Mend: func(context.Context) (string, error) {
 					process.EndStale()
 					return fmt.Sprintf("ended process %d", pid), nil

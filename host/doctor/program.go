@@ -128,14 +128,17 @@ func version(ctx context.Context, name, path string, env []string) []Finding {
 		if filepath.Base(path) != "node" { // npx has a version of its own
 			node, err := stdio.Resolve("node", "", env)
 			if err != nil {
-				return []Finding{{Severity: Error, Message: filepath.Base(path) + " is installed, but node is not in PATH", Remedy: "run `" + installation("node") + "`, or make sure that its directory is in PATH"}}
+				return []Finding{{Severity: Error,
+					Message: filepath.Base(path) + " is installed, but node is not in PATH",
+					Remedy:  "run `" + installation("node") + "`, or make sure that its directory is in PATH"}}
 			}
 			path = node
 		}
 	}
 	text, err := output(ctx, path, args, env)
 	if err != nil {
-		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%s --version failed: %s", path, err), Remedy: "run `" + quote(path) + " --version` and install it again if it fails"}}
+		return []Finding{{Severity: Warning, Message: fmt.Sprintf("%s --version failed: %s", path, err),
+			Remedy: "run `" + quote(path) + " --version` and install it again if it fails"}}
 	}
 	major, minor, ok := versionIn(text)
 	least := leastVersions[name]
@@ -143,7 +146,9 @@ func version(ctx context.Context, name, path string, env []string) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Severity: Error, Message: fmt.Sprintf("%s is version %d.%d; servers need %d.%d or newer", path, major, minor, least[0], least[1]),
+		Severity: Error,
+		Message: fmt.Sprintf("%s is version %d.%d; servers need %d.%d or newer",
+			path, major, minor, least[0], least[1]),
 		Remedy: "run `" + installation(name) + "` or install a newer version in another way",
 	}}
 }
@@ -159,11 +164,14 @@ func daemon(ctx context.Context, name, path string, env []string) []Finding {
 	case err == nil:
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
-		return []Finding{{Severity: Error, Message: "the daemon of " + name + " does not answer", Remedy: "run `" + startDaemon() + "`, and `" + name + " info` to see whether it answers"}}
+		return []Finding{{Severity: Error, Message: "the daemon of " + name + " does not answer",
+			Remedy: "run `" + startDaemon() + "`, and `" + name + " info` to see whether it answers"}}
 	case strings.Contains(strings.ToLower(text), "permission denied"):
-		return []Finding{{Severity: Error, Message: "this user may not use the daemon of " + name, Remedy: "run `sudo usermod -aG docker \"$USER\"`, then log in again"}}
+		return []Finding{{Severity: Error, Message: "this user may not use the daemon of " + name,
+			Remedy: "run `sudo usermod -aG docker \"$USER\"`, then log in again"}}
 	}
-	return []Finding{{Severity: Error, Message: "the daemon of " + name + " does not run", Remedy: "run `" + startDaemon() + "`"}}
+	return []Finding{{Severity: Error, Message: "the daemon of " + name + " does not run",
+		Remedy: "run `" + startDaemon() + "`"}}
 }
 
 func startDaemon() string {
@@ -178,16 +186,21 @@ func startDaemon() string {
 
 // packages are the packages with a program, by package manager.
 var packages = map[string]map[string]string{
-	"node":   {"apt-get": "nodejs npm", "dnf": "nodejs npm", "apk": "nodejs npm", "pacman": "nodejs npm", "brew": "node", "winget": "OpenJS.NodeJS"},
-	"uv":     {"apt-get": "", "brew": "uv", "pacman": "uv", "apk": "uv", "dnf": "uv", "winget": "astral-sh.uv"},
-	"python": {"apt-get": "python3", "dnf": "python3", "apk": "python3", "pacman": "python", "brew": "python", "winget": "Python.Python.3.12"},
-	"docker": {"apt-get": "docker.io", "dnf": "moby-engine", "apk": "docker", "pacman": "docker", "brew": "--cask docker", "winget": "Docker.DockerDesktop"},
-	"podman": {"apt-get": "podman", "dnf": "podman", "apk": "podman", "pacman": "podman", "brew": "podman", "winget": "RedHat.Podman"},
+	"node": {"apt-get": "nodejs npm",
+		"dnf": "nodejs npm", "apk": "nodejs npm", "pacman": "nodejs npm", "brew": "node", "winget": "OpenJS.NodeJS"},
+	"uv": {"apt-get": "", "brew": "uv", "pacman": "uv", "apk": "uv", "dnf": "uv", "winget": "astral-sh.uv"},
+	"python": {"apt-get": "python3", "dnf": "python3", "apk": "python3", "pacman": "python", "brew": "python",
+		"winget": "Python.Python.3.12"},
+	"docker": {"apt-get": "docker.io", "dnf": "moby-engine", "apk": "docker", "pacman": "docker",
+		"brew": "--cask docker", "winget": "Docker.DockerDesktop"},
+	"podman": {"apt-get": "podman", "dnf": "podman", "apk": "podman", "pacman": "podman", "brew": "podman",
+		"winget": "RedHat.Podman"},
 }
 
 // managers are the package managers, with the words before a package.
 var managers = []struct{ name, words string }{
-	{"brew", "brew install"}, {"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"apk", "sudo apk add"}, {"pacman", "sudo pacman -S"}, {"winget", "winget install"},
+	{"brew", "brew install"}, {"apt-get", "sudo apt-get install"}, {"dnf", "sudo dnf install"}, {"apk", "sudo apk add"},
+	{"pacman", "sudo pacman -S"}, {"winget", "winget install"},
 }
 
 // installation returns the command that installs a program on this machine, or "".
@@ -233,7 +246,8 @@ func output(ctx context.Context, path string, args, env []string) (string, error
 		return "", err
 	}
 	defer r.Close()
-	p, err := process.Start(process.Command{Path: path, Args: append([]string{path}, args...), Env: env, Stdout: w, Stderr: w})
+	p, err := process.Start(process.Command{Path: path, Args: append([]string{path}, args...), Env: env,
+		Stdout: w, Stderr: w})
 	_ = w.Close()
 	if err != nil {
 		return "", err

@@ -90,12 +90,16 @@ func resolve(ctx context.Context, host string) *Finding {
 	if d, ok := errors.AsType[*net.DNSError](err); ok && d.IsNotFound {
 		what = "does not exist"
 	}
-	return &Finding{Severity: Error, Message: fmt.Sprintf("the name %s %s", host, what), Remedy: "run `getent hosts " + quote(host) + "`; check url, the network and /etc/resolv.conf"}
+	return &Finding{Severity: Error, Message: fmt.Sprintf("the name %s %s", host, what),
+		Remedy: "run `getent hosts " + quote(host) + "`; check url, the network and /etc/resolv.conf"}
 }
 
 func head(ctx context.Context, r Remote, u *url.URL) (*http.Response, error) {
-	t := &http.Transport{Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: r.CA, InsecureSkipVerify: r.Skip}, DisableKeepAlives: true, ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10}
-	client := &http.Client{Transport: t, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment,
+		TLSClientConfig: &tls.Config{RootCAs: r.CA, InsecureSkipVerify: r.Skip}, DisableKeepAlives: true,
+		ForceAttemptHTTP2: true, MaxResponseHeaderBytes: 64 << 10}
+	client := &http.Client{Transport: t,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	req, err := http.NewRequestWithContext(ctx, http.MethodHead, u.Scheme+"://"+u.Host+"/", nil)
 	if err != nil {
 		return nil, err
@@ -113,7 +117,8 @@ func head(ctx context.Context, r Remote, u *url.URL) (*http.Response, error) {
 
 // unreachable explains why a host did not answer.
 func unreachable(u, proxy *url.URL, err error) Finding {
-	f := Finding{Severity: Error, Message: fmt.Sprintf("%s cannot be reached: %s", u.Host, err), Remedy: "run `curl -sI " + quote(u.Scheme+"://"+u.Host) + "`"}
+	f := Finding{Severity: Error, Message: fmt.Sprintf("%s cannot be reached: %s", u.Host, err),
+		Remedy: "run `curl -sI " + quote(u.Scheme+"://"+u.Host) + "`"}
 	through := ""
 	if proxy != nil {
 		through = fmt.Sprintf(" through the proxy %s", proxy.Host)
@@ -124,7 +129,8 @@ func unreachable(u, proxy *url.URL, err error) Finding {
 	_, notTLS := errors.AsType[tls.RecordHeaderError](err)
 	switch {
 	case isInvalid && invalid.Reason == x509.Expired:
-		f.Message = fmt.Sprintf("the certificate of %s is not valid now: %s to %s", u.Host, day(invalid.Cert.NotBefore), day(invalid.Cert.NotAfter))
+		f.Message = fmt.Sprintf("the certificate of %s is not valid now: %s to %s",
+			u.Host, day(invalid.Cert.NotBefore), day(invalid.Cert.NotAfter))
 		f.Remedy = "run `date` and correct the clock if it is wrong; otherwise the server's operator must renew the certificate"
 	case isUnknown, isOther:
 		f.Message = fmt.Sprintf("the certificate of %s%s is not trusted: %s", u.Host, through, err)
@@ -134,7 +140,8 @@ func unreachable(u, proxy *url.URL, err error) Finding {
 		f.Remedy = "write http:// in url if the server has no TLS; otherwise check the proxy and the port"
 	case proxy != nil:
 		f.Message = fmt.Sprintf("%s cannot be reached%s: %s", u.Host, through, err)
-		f.Remedy = fmt.Sprintf("check HTTPS_PROXY and HTTP_PROXY, or run `export NO_PROXY=\"$NO_PROXY,%s\"` if the host is reached directly", u.Hostname())
+		f.Remedy = fmt.Sprintf("check HTTPS_PROXY and HTTP_PROXY, or run `export NO_PROXY=\"$NO_PROXY,%s\"` if the host is reached directly",
+			u.Hostname())
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Message = fmt.Sprintf("%s did not answer within %s", u.Host, CheckTime)
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -151,7 +158,9 @@ func portal(u *url.URL, res *http.Response) []Finding {
 		return nil
 	}
 	return []Finding{{
-		Severity: Error, Message: fmt.Sprintf("requests to %s are redirected to %s, as by the login page of a network", u.Host, to.Host),
+		Severity: Error,
+		Message: fmt.Sprintf("requests to %s are redirected to %s, as by the login page of a network",
+			u.Host, to.Host),
 		Remedy: "open http://example.com in a browser and log in to the network",
 	}}
 }
@@ -162,7 +171,10 @@ func expiry(u *url.URL, c *x509.Certificate, now time.Time) []Finding {
 	if left > certificateSoon || left > c.NotAfter.Sub(c.NotBefore)/5 { // short certificates are renewed later
 		return nil
 	}
-	return []Finding{{Severity: Warning, Message: fmt.Sprintf("the certificate of %s ends on %s", u.Host, day(c.NotAfter)), Remedy: "tell the server's operator; `openssl s_client -connect " + withPort(u) + "` shows the certificate"}}
+	return []Finding{{
+		Severity: Warning, Message: fmt.Sprintf("the certificate of %s ends on %s", u.Host, day(c.NotAfter)),
+		Remedy: "tell the server's operator; `openssl s_client -connect " + withPort(u) + "` shows the certificate",
+	}}
 }
 
 func withPort(u *url.URL) string {
@@ -186,7 +198,10 @@ func skew(u *url.URL, date string, now time.Time) []Finding {
 	if off < 0 {
 		direction = "behind"
 	}
-	f := Finding{Check: "clock", Severity: Warning, Message: fmt.Sprintf("the clock of this machine is %s %s that of %s; logins and signatures fail", off.Abs().Round(time.Second), direction, u.Host), Remedy: "run `sudo timedatectl set-ntp true`, and `date` to see the time"}
+	f := Finding{Check: "clock", Severity: Warning,
+		Message: fmt.Sprintf("the clock of this machine is %s %s that of %s; logins and signatures fail",
+			off.Abs().Round(time.Second), direction, u.Host),
+		Remedy: "run `sudo timedatectl set-ntp true`, and `date` to see the time"}
 	if off.Abs() >= skewError {
 		f.Severity = Error
 	}
@@ -219,7 +234,8 @@ func proxyAt(ctx context.Context, name, text string) []Finding {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		if u, err = url.Parse("http://" + text); err != nil || u.Host == "" {
-			return []Finding{{Severity: Error, Message: name + " is not the URL of a proxy", Remedy: "run `export " + name + "=http://HOST:PORT`"}}
+			return []Finding{{Severity: Error, Message: name + " is not the URL of a proxy",
+				Remedy: "run `export " + name + "=http://HOST:PORT`"}}
 		}
 	}
 	port := u.Port()
@@ -232,7 +248,9 @@ func proxyAt(ctx context.Context, name, text string) []Finding {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return []Finding{{Severity: Error, Message: fmt.Sprintf("the proxy %s of %s cannot be reached", net.JoinHostPort(u.Hostname(), port), name), Remedy: "run `unset " + name + "`, or correct it"}}
+		return []Finding{{Severity: Error,
+			Message: fmt.Sprintf("the proxy %s of %s cannot be reached", net.JoinHostPort(u.Hostname(), port), name),
+			Remedy:  "run `unset " + name + "`, or correct it"}}
 	}
 	_ = c.Close()
 	return nil
@@ -252,7 +270,9 @@ func exceptions(lookup func(string) (string, bool)) []Finding {
 			return nil
 		}
 	}
-	return []Finding{{Severity: Warning, Message: "NO_PROXY does not name this machine, so servers send requests to it through the proxy", Remedy: "run `export NO_PROXY=\"localhost,127.0.0.1,::1${NO_PROXY:+,$NO_PROXY}\"`"}}
+	return []Finding{{Severity: Warning,
+		Message: "NO_PROXY does not name this machine, so servers send requests to it through the proxy",
+		Remedy:  "run `export NO_PROXY=\"localhost,127.0.0.1,::1${NO_PROXY:+,$NO_PROXY}\"`"}}
 }
 
 // ReadCA returns the authorities of a file, or nil if the file cannot be read: the configuration reports that.

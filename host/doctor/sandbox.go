@@ -18,8 +18,9 @@ func Sandbox(support sandbox.Support, wrapped int) Check {
 		}
 		return []Finding{{
 			Severity: Warning,
-			Message:  fmt.Sprintf("wrapped programs are not confined by the kernel, which lacks %s; only the rules for their arguments hold", missing),
-			Remedy:   "use Linux 6.2 or newer with Landlock among the modules in /sys/kernel/security/lsm, or wrap only programs that you would let a model run freely",
+			Message: fmt.Sprintf("wrapped programs are not confined by the kernel, which lacks %s; only the rules for their arguments hold",
+				missing),
+			Remedy: "use Linux 6.2 or newer with Landlock among the modules in /sys/kernel/security/lsm, or wrap only programs that you would let a model run freely",
 		}}
 	}}
 }
@@ -41,8 +42,12 @@ func Shared(all []Program) Check {
 				}
 				found = append(found, Finding{
 					Severity: Warning, Server: p.Server, At: p.At,
-					Message: fmt.Sprintf("%s loads code from %s, and tools of the server %q may change that directory: they decide what runs %s", p.Loader, p.CodeDirs[i], other.Server, where),
-					Remedy:  fmt.Sprintf("set `cwd` of one of the two to a directory outside of the other's, or move what %q runs", p.Server),
+					Message: fmt.Sprintf("%s loads code from %s, and tools of the server %q may change that directory: they decide what runs %s",
+						p.Loader, p.CodeDirs[i], other.Server, where),
+					Remedy: fmt.Sprintf(
+						"set `cwd` of one of the two to a directory outside of the other's, or move what %q runs",
+						p.Server,
+					),
 				})
 				break
 			}
@@ -53,5 +58,6 @@ func Shared(all []Program) Check {
 
 // mayChange reports whether tools of the server may change what is in a directory.
 func (p Program) mayChange(dir string) bool {
-	return slices.ContainsFunc(p.Changeable, func(c string) bool { c = sandbox.Resolve(c); return dir == c || sandbox.Within(dir, c) })
+	return slices.ContainsFunc(p.Changeable,
+		func(c string) bool { c = sandbox.Resolve(c); return dir == c || sandbox.Within(dir, c) })
 }

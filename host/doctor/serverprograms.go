@@ -54,7 +54,8 @@ func programsOf(s *config.Server) (all []Program) {
 			one.Dir = c.Cwd
 		}
 		if path, ok := c.Env["PATH"]; ok {
-			one.Env = append(slices.DeleteFunc(one.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }), "PATH="+path)
+			one.Env = append(slices.DeleteFunc(one.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+				"PATH="+path)
 		}
 		all = append(all, one)
 	}
