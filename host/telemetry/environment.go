@@ -79,5 +79,6 @@ func sampler(lookup func(string) (string, bool)) (sdktrace.Sampler, error) {
 	if !based {
 		return root, err
 	}
-	return sdktrace.ParentBased(root, sdktrace.WithRemoteParentSampled(root), sdktrace.WithRemoteParentNotSampled(root)), err
+	return sdktrace.ParentBased(root, sdktrace.WithRemoteParentSampled(root),
+		sdktrace.WithRemoteParentNotSampled(root)), err
 }

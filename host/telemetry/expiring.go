@@ -31,7 +31,8 @@ func (s statusSample) clients(st *control.Status) {
 func (s statusSample) certificates(all []control.Certificate) {
 	var sent []control.Certificate
 	for _, c := range all {
-		i := slices.IndexFunc(sent, func(o control.Certificate) bool { return o.Listener == c.Listener && o.Kind == c.Kind })
+		i := slices.IndexFunc(sent,
+			func(o control.Certificate) bool { return o.Listener == c.Listener && o.Kind == c.Kind })
 		switch {
 		case i < 0:
 			sent = append(sent, c)

@@ -98,7 +98,8 @@ func (t *Telemetry) exportTraces(ctx context.Context, x *export, about *resource
 	if limits.AttributeValueLengthLimit < 0 {
 		limits.AttributeValueLengthLimit = mostText
 	}
-	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about), sdktrace.WithSampler(choose), sdktrace.WithRawSpanLimits(limits))
+	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about),
+		sdktrace.WithSampler(choose), sdktrace.WithRawSpanLimits(limits))
 	x.tracer = p.Tracer(scope, trace.WithInstrumentationVersion(t.opts.Version))
 	x.shutdown = append(x.shutdown, p.Shutdown)
 	return nil
@@ -109,11 +110,14 @@ func (t *Telemetry) exportMetrics(ctx context.Context, x *export, about *resourc
 	if err != nil {
 		return err
 	}
-	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(t.registry))))
+	reader := sdkmetric.NewPeriodicReader(exporter,
+		sdkmetric.WithProducer(prometheusbridge.NewMetricProducer(prometheusbridge.WithGatherer(t.registry))))
 	p := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(about))
 	x.shutdown = append(x.shutdown, p.Shutdown)
-	x.durations, err = p.Meter(scope, metric.WithInstrumentationVersion(t.opts.Version)).Float64Histogram("mcp.server.operation.duration",
-		metric.WithUnit("s"), metric.WithDescription("Time from a request of a client to its answer."), metric.WithExplicitBucketBoundaries(operationBuckets...))
+	x.durations, err = p.Meter(scope, metric.WithInstrumentationVersion(t.opts.Version)).
+		Float64Histogram("mcp.server.operation.duration",
+			metric.WithUnit("s"), metric.WithDescription("Time from a request of a client to its answer."),
+			metric.WithExplicitBucketBoundaries(operationBuckets...))
 	return err
 }
 

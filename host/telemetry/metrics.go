@@ -37,22 +37,31 @@ func newMetrics(r prometheus.Registerer, hide func(string) string) *metrics {
 		return c
 	}
 	m := &metrics{
-		labels:     newLabels(hide),
-		requests:   counter("mcp_requests_total", "Requests of clients that ended. The tool is empty for requests that call none.", "tenant", "tool", "outcome"),
-		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.", "tenant", "tool"),
-		timeouts:   counter("mcp_timeouts_total", "Requests that took too long.", "tenant", "tool"),
-		rejections: counter("mcp_concurrency_rejections_total", "Requests above a limit of calls, requests or bytes at a time.", "tenant", "tool"),
-		refusals:   counter("junctor_limit_refusals_total", "Calls of tools above a limit of calls: of the tool, of one client, or the share of one client in that of the tool.", "tenant", "limit"),
-		progress:   counter("mcp_progress_notifications_total", "Progress notifications for clients. A dropped one was followed by a newer one, or its client did not read.", "outcome"),
-		methods:    counter("junctor_requests_total", "Requests of clients that ended, by method.", "method", "outcome"),
-		questions:  counter("mcp_server_requests_total", "Requests of servers to clients, such as sampling.", "method", "outcome"),
+		labels: newLabels(hide),
+		requests: counter("mcp_requests_total",
+			"Requests of clients that ended. The tool is empty for requests that call none.", "tenant", "tool",
+			"outcome"),
+		rateLimits: counter("mcp_rate_limit_hits_total", "Requests above a limit of calls or requests per second.",
+			"tenant", "tool"),
+		timeouts: counter("mcp_timeouts_total", "Requests that took too long.", "tenant", "tool"),
+		rejections: counter("mcp_concurrency_rejections_total",
+			"Requests above a limit of calls, requests or bytes at a time.", "tenant", "tool"),
+		refusals: counter("junctor_limit_refusals_total", "Calls of tools above a limit of calls: of the tool, of one client, or the share of one client in that of the tool.",
+			"tenant", "limit"),
+		progress: counter("mcp_progress_notifications_total", "Progress notifications for clients. A dropped one was followed by a newer one, or its client did not read.",
+			"outcome"),
+		methods: counter("junctor_requests_total", "Requests of clients that ended, by method.", "method", "outcome"),
+		questions: counter("mcp_server_requests_total", "Requests of servers to clients, such as sampling.",
+			"method", "outcome"),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "mcp_request_duration_seconds", Help: "Time from a request to its answer, without requests that listen.", Buckets: durations,
+			Name: "mcp_request_duration_seconds",
+			Help: "Time from a request to its answer, without requests that listen.", Buckets: durations,
 		}, []string{"tenant", "tool"}),
 		inFlight: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "mcp_in_flight", Help: "Requests in progress, without those that listen. The tool is empty until it is found, and for requests that call none.",
 		}, []string{"tenant", "tool"}),
-		uris: prometheus.NewCounter(prometheus.CounterOpts{Name: "mcp_uri_violations_total", Help: "Requests for resources that the client may not read."}),
+		uris: prometheus.NewCounter(prometheus.CounterOpts{Name: "mcp_uri_violations_total",
+			Help: "Requests for resources that the client may not read."}),
 	}
 	r.MustRegister(m.duration, m.inFlight, m.uris)
 	for _, o := range []string{"ok", "drop"} {

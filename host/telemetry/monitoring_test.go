@@ -60,7 +60,8 @@ func expressions(t *testing.T) (alerts, panels []string) {
 	}
 	for _, g := range rules.Groups {
 		for _, r := range g.Rules {
-			if r.Alert == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" || r.Annotations["description"] == "" {
+			if r.Alert == "" || r.Labels["severity"] == "" || r.Annotations["summary"] == "" ||
+				r.Annotations["description"] == "" {
 				t.Errorf("the alert %q is incomplete", r.Alert)
 			}
 			alerts = append(alerts, r.Expr)
@@ -90,7 +91,8 @@ func expressions(t *testing.T) (alerts, panels []string) {
 	}
 	seen := map[int]bool{}
 	for _, p := range board.Panels {
-		if p.Title == "" || len(p.Targets) == 0 || seen[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W == 0 || p.GridPos.H == 0 {
+		if p.Title == "" || len(p.Targets) == 0 || seen[p.ID] || p.GridPos.X+p.GridPos.W > 24 || p.GridPos.W == 0 ||
+			p.GridPos.H == 0 {
 			t.Errorf("the panel %q is incomplete", p.Title)
 		}
 		seen[p.ID] = true
@@ -124,7 +126,8 @@ func labelsOf(f *dto.MetricFamily) []string {
 // familyOf returns the metric that a name in an expression means.
 func familyOf(all map[string]*dto.MetricFamily, name string) *dto.MetricFamily {
 	for _, suffix := range []string{"", "_bucket", "_count", "_sum"} {
-		if f := all[strings.TrimSuffix(name, suffix)]; f != nil && (suffix == "" || f.GetType() == dto.MetricType_HISTOGRAM) {
+		if f := all[strings.TrimSuffix(name, suffix)]; f != nil &&
+			(suffix == "" || f.GetType() == dto.MetricType_HISTOGRAM) {
 			return f
 		}
 	}
@@ -189,7 +192,9 @@ func TestMonitoringPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the table of docs/monitoring.md differs from the metrics; run go test ./host/telemetry -run Page -update")
+		t.Error(
+			"the table of docs/monitoring.md differs from the metrics; run go test ./host/telemetry -run Page -update",
+		)
 	}
 }
 

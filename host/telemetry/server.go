@@ -37,8 +37,11 @@ type Server struct {
 // browser reads the metrics under a name of its own.
 func (t *Telemetry) Serve(l net.Listener, local bool) *Server {
 	s := &Server{ended: make(chan struct{}), http: &http.Server{
-		Handler: t.handler(local), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: mostHeader, ErrorLog: t.opts.Log.Named("metrics").StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
+		Handler: t.handler(local), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime,
+		WriteTimeout: writeTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: mostHeader,
+		ErrorLog: t.opts.Log.Named("metrics").
+			StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}}
 	go func() {
 		defer close(s.ended)

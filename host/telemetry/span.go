@@ -45,7 +45,8 @@ func (s *span) Set(key, value string) {
 // Context implements [tracing.Span].
 func (s *span) Context() tracing.Context {
 	c := s.SpanContext()
-	return tracing.NewContext("00-"+c.TraceID().String()+"-"+c.SpanID().String()+"-"+c.TraceFlags().String(), c.TraceState().String())
+	return tracing.NewContext("00-"+c.TraceID().String()+"-"+c.SpanID().String()+"-"+c.TraceFlags().String(),
+		c.TraceState().String())
 }
 
 // End implements [tracing.Span].
@@ -59,7 +60,8 @@ func (s *span) End(o outcome.Outcome) {
 
 // begin begins the span of a request.
 func (x *export) begin(b *gateway.Beginning) tracing.Span {
-	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", b.Method), attribute.String("junctor.request.id", x.hide(b.RequestID))}
+	attributes := []attribute.KeyValue{attribute.String("mcp.method.name", b.Method),
+		attribute.String("junctor.request.id", x.hide(b.RequestID))}
 	add := func(key, value string) {
 		if value != "" {
 			attributes = append(attributes, attribute.String(key, value))
@@ -108,7 +110,8 @@ func remote(c tracing.Context) trace.SpanContext {
 	if err != nil {
 		state = trace.TraceState{}
 	}
-	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID, TraceState: state, Remote: true})
+	return trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceID, SpanID: spanID, TraceState: state,
+		Remote: true})
 }
 
 // end ends the span of a request and records its duration. tool is the bounded name of

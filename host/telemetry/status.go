@@ -51,17 +51,28 @@ var statusMetrics = []statusMetric{
 	{"junctor_audit_copies_dropped_total", "Rows that targets of forward did not get since the process started.", nil},
 	{"junctor_audit_copies_failing", "Targets of forward whose last attempt failed.", nil},
 
-	{"junctor_certificate_expiry_timestamp_seconds", "When a certificate of a listener ends: its own (cert), or the last authority of clients (client_ca).", []string{"listener", "kind"}},
-	{"junctor_certificate_last_reload_successful", "0 if the files of a certificate have changed and cannot be used: the certificate before stays in use.", []string{"listener", "kind"}},
-	{"junctor_issuer_keys_usable", "1 if tokens of an issuer can be verified. Clients with its tokens get 503 otherwise.", []string{"issuer"}},
-	{"junctor_issuer_keys_last_read_successful", "0 if the last attempt to read the keys of an issuer failed.", []string{"issuer"}},
-	{"junctor_issuer_keys_read_timestamp_seconds", "When the keys of an issuer were read that are in use.", []string{"issuer"}},
-	{"junctor_refused_clients_total", "Requests of clients that were refused before they were read, by reason.", []string{"reason"}},
+	{"junctor_certificate_expiry_timestamp_seconds",
+		"When a certificate of a listener ends: its own (cert), or the last authority of clients (client_ca).",
+		[]string{"listener", "kind"}},
+	{"junctor_certificate_last_reload_successful",
+		"0 if the files of a certificate have changed and cannot be used: the certificate before stays in use.",
+		[]string{"listener", "kind"}},
+	{"junctor_issuer_keys_usable",
+		"1 if tokens of an issuer can be verified. Clients with its tokens get 503 otherwise.", []string{"issuer"}},
+	{"junctor_issuer_keys_last_read_successful",
+		"0 if the last attempt to read the keys of an issuer failed.", []string{"issuer"}},
+	{"junctor_issuer_keys_read_timestamp_seconds",
+		"When the keys of an issuer were read that are in use.", []string{"issuer"}},
+	{"junctor_refused_clients_total",
+		"Requests of clients that were refused before they were read, by reason.", []string{"reason"}},
 	{"junctor_approvals_waiting", "Calls that wait for an approval.", nil},
 	{"junctor_notices_total", "Notices of the notify block that were sent or lost.", []string{"result"}},
 	{"junctor_notices_queued", "Notices that are not sent yet.", nil},
-	{"junctor_login_ready", "1 if the login at a server works, 0 if a person must log in. It is checked every half hour.", []string{"server"}},
-	{"junctor_login_end_timestamp_seconds", "When a person must log in at a server again, if the login is not renewed by itself.", []string{"server"}},
+	{"junctor_login_ready",
+		"1 if the login at a server works, 0 if a person must log in. It is checked every half hour.",
+		[]string{"server"}},
+	{"junctor_login_end_timestamp_seconds",
+		"When a person must log in at a server again, if the login is not renewed by itself.", []string{"server"}},
 
 	{"junctor_config_generation", "Number of the configuration in effect; 1 for the first one.", nil},
 	{"junctor_config_loaded_timestamp_seconds", "When the configuration in effect was read.", nil},
@@ -70,20 +81,28 @@ var statusMetrics = []statusMetric{
 
 	{"junctor_server_state", "1 for the state that the server is in, 0 for the others.", []string{"server", "state"}},
 	{"junctor_server_connections", "Open connections to a server.", []string{"server"}},
-	{"junctor_server_connects_total", "Connections that were made to a server, without those that clients do not share.", []string{"server"}},
-	{"junctor_server_requests_total", "Requests that were meant for a server, also those that it could not be started for.", []string{"server"}},
-	{"junctor_server_errors_total", "Requests for a server that failed, or whose tool reported an error.", []string{"server"}},
+	{"junctor_server_connects_total",
+		"Connections that were made to a server, without those that clients do not share.",
+		[]string{"server"}},
+	{"junctor_server_requests_total",
+		"Requests that were meant for a server, also those that it could not be started for.", []string{"server"}},
+	{"junctor_server_errors_total",
+		"Requests for a server that failed, or whose tool reported an error.", []string{"server"}},
 	{"junctor_server_in_flight", "Requests for a server in progress.", []string{"server"}},
 	{"junctor_server_memory_bytes", "Resident memory of the process of a server.", []string{"server"}},
-	{"junctor_server_tools_held", "Tools of a server that are held back, because their definitions were not accepted.", []string{"server"}},
+	{"junctor_server_tools_held",
+		"Tools of a server that are held back, because their definitions were not accepted.", []string{"server"}},
 	{"junctor_server_tools", "Tools of a server, if its list is known.", []string{"server"}},
 
-	{"junctor_plugin_state", "1 for the state that the plugin's process is in, 0 for the others.", []string{"plugin", "servers", "state"}},
-	{"junctor_plugin_restarts_total", "Starts of the plugin's process after the first one.", []string{"plugin", "servers"}},
+	{"junctor_plugin_state",
+		"1 for the state that the plugin's process is in, 0 for the others.", []string{"plugin", "servers", "state"}},
+	{"junctor_plugin_restarts_total",
+		"Starts of the plugin's process after the first one.", []string{"plugin", "servers"}},
 	{"junctor_plugin_memory_bytes", "Resident memory of the plugin's process.", []string{"plugin", "servers"}},
 	{"junctor_plugin_connections", "Connections that the plugin's process holds.", []string{"plugin", "servers"}},
 
-	{"junctor_limit_used_ratio", "Share of a limit of calls that is in use, for the 20 limits that are used most.", []string{"tenant", "server", "tool"}},
+	{"junctor_limit_used_ratio", "Share of a limit of calls that is in use, for the 20 limits that are used most.",
+		[]string{"tenant", "server", "tool"}},
 	{"junctor_limit_running", "Calls in progress under a limit of calls.", []string{"tenant", "server", "tool"}},
 	{"junctor_limit_waiting", "Calls that wait under a limit of calls.", []string{"tenant", "server", "tool"}},
 }
@@ -211,13 +230,15 @@ func (s statusSample) plugin(p *control.Plugin) {
 // have an old process besides the new one.
 func mergedPlugins(all []control.Plugin) (merged []control.Plugin) {
 	for _, p := range all {
-		i := slices.IndexFunc(merged, func(m control.Plugin) bool { return m.Plugin == p.Plugin && m.Servers == p.Servers })
+		i := slices.IndexFunc(merged,
+			func(m control.Plugin) bool { return m.Plugin == p.Plugin && m.Servers == p.Servers })
 		if i < 0 {
 			merged = append(merged, p)
 			continue
 		}
 		m := &merged[i]
-		m.Restarts, m.Memory, m.Connections = max(m.Restarts, p.Restarts), m.Memory+p.Memory, m.Connections+p.Connections
+		m.Restarts, m.Memory, m.Connections = max(m.Restarts, p.Restarts), m.Memory+p.Memory, m.Connections+
+			p.Connections
 		if m.State == "stopped" {
 			m.State = p.State
 		}
@@ -233,7 +254,8 @@ func (s statusSample) limits(uses []control.ToolUse) {
 	for _, u := range uses {
 		k := key{s.labels.tenant(u.Tenant), u.Server, u.Tool}
 		sum := sums[k]
-		sums[k] = control.ToolUse{Used: max(sum.Used, u.Used), Running: sum.Running + u.Running, Waiting: sum.Waiting + u.Waiting}
+		sums[k] = control.ToolUse{Used: max(sum.Used, u.Used), Running: sum.Running + u.Running,
+			Waiting: sum.Waiting + u.Waiting}
 	}
 	for k, u := range sums {
 		s.gauge("junctor_limit_used_ratio", u.Used, k.tenant, k.server, k.tool)

@@ -83,7 +83,8 @@ func readExport(w http.ResponseWriter, req *http.Request) ([]byte, int, error) {
 	if req.Method != http.MethodPost {
 		return nil, http.StatusMethodNotAllowed, fmt.Errorf("the method is %s", req.Method)
 	}
-	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || kind != "application/x-protobuf" {
+	if kind, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil ||
+		kind != "application/x-protobuf" {
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("the content type is %q", kind)
 	}
 	var from io.Reader = http.MaxBytesReader(w, req.Body, mostBody)
