@@ -27,5 +27,6 @@ func AuthPlugin(reason string) (code Code, plugin string, ok bool) {
 
 // named reports whether a text is the name of a plugin: a plugin of a transport may say anything.
 func named(text string) bool {
-	return text != "" && len(text) <= 64 && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
+	return text != "" && len(text) <= 64 &&
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == ""
 }

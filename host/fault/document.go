@@ -27,7 +27,8 @@ func (e *Error) Document() *Document {
 func (d *Document) Fault() *Error {
 	return &Error{
 		Code: d.Code, Message: d.Message, Server: d.Server, Plugin: d.Plugin, At: d.At, Output: d.Output, Hint: d.Hint,
-		RetryAfter: time.Duration(d.RetryAfter) * time.Millisecond, Timeout: time.Duration(d.Timeout) * time.Millisecond,
+		RetryAfter: time.Duration(d.RetryAfter) * time.Millisecond,
+		Timeout:    time.Duration(d.Timeout) * time.Millisecond,
 	}
 }
 

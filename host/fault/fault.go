@@ -102,7 +102,8 @@ var ErrPanic = errors.New("a panic")
 // unchanged if there is no panic. Call it directly with defer.
 func Recover(err *error, log hclog.Logger, server, doing string) {
 	if p := recover(); p != nil {
-		log.Error("recovered from a panic", "server", server, "doing", doing, "panic", p, "stack", string(debug.Stack()))
+		log.Error("recovered from a panic",
+			"server", server, "doing", doing, "panic", p, "stack", string(debug.Stack()))
 		f := New(Internal, "internal error in junctor while %s; the log has the stack", doing)
 		f.Server, f.Err = server, ErrPanic
 		*err = f
