@@ -129,7 +129,8 @@ func (c *Call) permitted(server string) bool {
 	switch c.Method {
 	case mcp.MethodCallTool:
 		name, _ := mcp.TextMember(c.Params, "name")
-		return c.Permit.Covers(c.Principal, policy.Item{Server: server, Kind: policy.Tool, Name: name}, mcp.Member(c.Params, "arguments"))
+		return c.Permit.Covers(c.Principal, policy.Item{Server: server, Kind: policy.Tool, Name: name},
+			mcp.Member(c.Params, "arguments"))
 	case mcp.MethodGetPrompt:
 		name, _ := mcp.TextMember(c.Params, "name")
 		return c.Permit.Covers(c.Principal, policy.Item{Server: server, Kind: policy.Prompt, Name: name}, nil)
@@ -227,7 +228,8 @@ func (c *conn) call(ctx context.Context, call *Call, timeout Timeout) (r *Reply,
 		f := timeoutError(call.Method+" did not finish", timeout)
 		f.Hint = timeout.hintOf(p, c.up.opts.Extends)
 		return nil, p.sent.Load(), c.unmatched.explain(c.withStrayOutput(f, begun), p.unmatched)
-	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut): // both deadlines may pass at the same time
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || err == errTimedOut):
+		// Both deadlines may pass at the same time.
 		return nil, p.sent.Load(), c.explainEnd(contextError(ctx, call.Method), p)
 	default:
 		return nil, p.sent.Load(), err
@@ -241,7 +243,8 @@ func serverTimeout(d time.Duration) Timeout {
 
 // timeoutError returns the error of a request that took too long.
 func timeoutError(what string, t Timeout) *fault.Error {
-	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf("%s within %s", what, t.Limit), At: t.At, Hint: t.hint(), Timeout: t.Limit}
+	return &fault.Error{Code: fault.CallTimeout, Message: fmt.Sprintf("%s within %s", what, t.Limit), At: t.At,
+		Hint: t.hint(), Timeout: t.Limit}
 }
 
 func (t Timeout) hint() string {
@@ -255,7 +258,8 @@ func (t Timeout) hint() string {
 // timeout already has reached its limit.
 func (t Timeout) hintOf(p *pending, extends bool) string {
 	if p.progressed.Load() && !extends && t.Setting != "" {
-		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise " + strings.TrimSuffix(t.Setting, " in its block")
+		return "the server was sending progress: set timeouts { progress_extends = true } in its block, or raise " +
+			strings.TrimSuffix(t.Setting, " in its block")
 	}
 	return t.hint()
 }
@@ -264,7 +268,8 @@ func (t Timeout) hintOf(p *pending, extends bool) string {
 // includes connections that the host closed as idle.
 func connectionLost(err error) bool {
 	switch fault.As(err).Code {
-	case fault.UpstreamExited, fault.UpstreamStopped, fault.UpstreamSession, fault.PluginExited, fault.PluginUnresponsive:
+	case fault.UpstreamExited, fault.UpstreamStopped, fault.UpstreamSession, fault.PluginExited,
+		fault.PluginUnresponsive:
 		return true
 	}
 	return false

@@ -125,7 +125,8 @@ func TestSingleFlight(t *testing.T) {
 // permit for exactly that, not even a connection.
 func TestCallNeedsPermit(t *testing.T) {
 	rules := policy.New(map[string]policy.Server{"other": {}, "s": {}}, policy.Rules{})
-	call := Call{Method: mcp.MethodCallTool, Principal: authn.Local(), Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
+	call := Call{Method: mcp.MethodCallTool, Principal: authn.Local(),
+		Params: []byte(`{"name":"x","arguments":{"n":1}}`)}
 	args := []byte(`{"n":1}`)
 	e := newEcho()
 	u := New(usual(newRecorder(), e.Open))
@@ -180,7 +181,8 @@ func TestOverloaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		e.Link().Mute(true)
-		large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", 8<<20) + `"}`), Timeout: Timeout{Limit: time.Second}}
+		large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", 8<<20) + `"}`),
+			Timeout: Timeout{Limit: time.Second}}
 		var overloaded, timedOut atomic.Int32
 		for range 20 {
 			go func() {
@@ -216,13 +218,16 @@ func TestTimeoutWhileSending(t *testing.T) {
 		begun := time.Now()
 		ended := make(chan error, 1)
 		go func() {
-			_, err := u.Call(t.Context(), permitted(t, Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: Timeout{Limit: time.Second}}))
+			_, err := u.Call(t.Context(),
+				permitted(t,
+					Call{Method: mcp.MethodCallTool, Params: []byte("{}"), Timeout: Timeout{Limit: time.Second}}))
 			ended <- err
 		}()
 		synctest.Wait()
 		for size := sendQueueBytes / 8; size > 8; size /= 8 {
 			for range 9 {
-				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`), Timeout: Timeout{Limit: time.Minute}}
+				large := Call{Method: mcp.MethodCallTool, Params: []byte(`{"x":"` + strings.Repeat("x", size) + `"}`),
+					Timeout: Timeout{Limit: time.Minute}}
 				go func() { _, _ = u.Call(t.Context(), permitted(t, large)) }()
 				synctest.Wait()
 			}

@@ -142,7 +142,8 @@ func (d *dispatcher) handleInvalid(err error) {
 // on; its timeout names the object.
 func (d *dispatcher) handleBare(id mcp.ID) {
 	d.conn.ignored.Add(1)
-	d.conn.unmatched.add("an object with the id " + truncate.Bytes(string(id), unmatchedID) + ", without result and error")
+	d.conn.unmatched.add("an object with the id " + truncate.Bytes(string(id), unmatchedID) +
+		", without result and error")
 }
 
 // failLost fails the call whose response was lost, if its id is known. If the lost
@@ -228,14 +229,15 @@ func withoutSubscription(params []byte) []byte {
 // person may have to answer. It holds the request's memory until then.
 func (d *dispatcher) handleRequest(m *mcp.Message, held *limit.Hold) {
 	id := append(mcp.ID(nil), m.ID...)
-	refuse := func(code int, reason, message string) {
+	refuse := func(code int, why, message string) {
 		held.Release()
 		d.conn.ignored.Add(1)
-		d.conn.writer.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": reason})))
+		d.conn.writer.reply(mcp.AppendError(nil, id, mcp.ErrorObject(code, message, map[string]string{"reason": why})))
 	}
 	switch era := d.conn.era.Load(); {
 	case era == modernEra:
-		refuse(mcp.CodeInvalidRequest, "modern", "servers of this revision send no requests; they return input_required")
+		refuse(mcp.CodeInvalidRequest, "modern",
+			"servers of this revision send no requests; they return input_required")
 		return
 	case m.Method == mcp.MethodPing:
 		held.Release()
@@ -294,7 +296,9 @@ func (d *dispatcher) echoed(m *mcp.Message) bool {
 		return false
 	}
 	err := fault.New(fault.UpstreamProtocol, "the program is not an MCP server: it returned the request unchanged").
-		WithHint("configure a program that speaks MCP on its standard streams; programs such as cat only copy their input")
+		WithHint(
+			"configure a program that speaks MCP on its standard streams; programs such as cat only copy their input",
+		)
 	p.answer <- answer{err: err}
 	return true
 }

@@ -22,7 +22,10 @@ func TestFlood(t *testing.T) {
 		}
 		for i := range many {
 			token := []string{"2", "99", `"x"`}[i%3]
-			l.Say(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`, token, i))
+			l.Say(fmt.Sprintf(
+				`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d}}`,
+				token, i,
+			))
 		}
 		return conversation.Result(m, "{}")
 	}
@@ -55,7 +58,8 @@ func TestGarbage(t *testing.T) {
 		e := newEcho()
 		u := New(usual(newRecorder(), e.Open))
 		defer u.Close()
-		junk := []string{"", "banner", "\x00", "{}", "[]", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":{},"result":1}`, `{"id":1`, "\xff", "{\"a\rb"}
+		junk := []string{"", "banner", "\x00", "{}", "[]", `{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":{},"result":1}`,
+			`{"id":1`, "\xff", "{\"a\rb"}
 		for i := range 100 {
 			if i == 1 {
 				for j := range 1000 {
@@ -113,11 +117,16 @@ func TestListBounds(t *testing.T) {
 		{"endless pages", next, one, listPages, "it has more than 1000 pages"},
 		{"endless items", next, many, listItems, "it has more than 10000 items or 16777216 bytes"},
 		{"endless bytes", next, large, 5, "it has more than 10000 items or 16777216 bytes"},
-		{"endless cursors", func(page int) string { return fmt.Sprint(strings.Repeat("x", 17<<20), page) }, func(int) string { return "" },
-			0, "its cursors have more than 16777216 bytes"},
-		{"the same item", next, func(int) string { return `{"name":"x"},{"name":"y"}` }, 2, "the server sent the same items again with each page"},
-		{"the same item in other orders", next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page%3) }, 3, "the server sent the same items again with each page"},
-		{"the same item between others", next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page*(page%2)) }, 501, "it has more than 1000 pages"},
+		{"endless cursors",
+			func(page int) string { return fmt.Sprint(strings.Repeat("x", 17<<20), page) },
+			func(int) string { return "" }, 0, "its cursors have more than 16777216 bytes"},
+		{"the same item", next, func(int) string { return `{"name":"x"},{"name":"y"}` }, 2,
+			"the server sent the same items again with each page"},
+		{"the same item in other orders", next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page%3) },
+			3, "the server sent the same items again with each page"},
+		{"the same item between others",
+			next, func(page int) string { return fmt.Sprintf(`{"name":"x%d"}`, page*(page%2)) },
+			501, "it has more than 1000 pages"},
 		{"empty pages", next, func(int) string { return "" }, 0, "it has more than 1000 pages"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

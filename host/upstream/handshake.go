@@ -91,7 +91,8 @@ func unreachable(err error) bool {
 		return false
 	}
 	switch fault.As(err).Code {
-	case fault.UpstreamUnavailable, fault.UpstreamAddress, fault.UpstreamAuth, fault.UpstreamLogin, fault.UpstreamLimited:
+	case fault.UpstreamUnavailable, fault.UpstreamAddress, fault.UpstreamAuth, fault.UpstreamLogin,
+		fault.UpstreamLimited:
 		return true
 	}
 	return false

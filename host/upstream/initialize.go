@@ -124,7 +124,8 @@ func (h *handshake) applyInitialize(ctx context.Context, a answer, requested mcp
 			return v.fault(requested, v.other(requested))
 		}
 		message, _ := mcp.TextMember(a.reply.Error, "message")
-		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server rejected initialize: " + message, Err: errRefused}
+		return &fault.Error{Code: fault.UpstreamProtocol, Message: "the server rejected initialize: " + message,
+			Err: errRefused}
 	}
 	var r struct {
 		ProtocolVersion mcp.Revision   `json:"protocolVersion"`
@@ -133,22 +134,27 @@ func (h *handshake) applyInitialize(ctx context.Context, a answer, requested mcp
 		Instructions    string         `json:"instructions"`
 	}
 	if mcp.Decode(a.reply.Result, &r) != nil {
-		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").WithHint(authorHint)
+		return fault.New(fault.UpstreamProtocol, "the result of initialize has an unexpected shape").
+			WithHint(authorHint)
 	}
 	if r.ProtocolVersion == draft20241007 {
 		r.ProtocolVersion = mcp.Revision20241105
 	}
 	switch {
 	case r.ProtocolVersion == "":
-		return fault.New(fault.UpstreamProtocol, "the server did not say which revision of the protocol it speaks").WithHint(authorHint)
+		return fault.New(fault.UpstreamProtocol, "the server did not say which revision of the protocol it speaks").
+			WithHint(authorHint)
 	case !r.ProtocolVersion.Known() || r.ProtocolVersion.Modern():
-		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support", r.ProtocolVersion).
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %q, which junctor does not support",
+			r.ProtocolVersion).
 			WithHint("update the server: junctor supports the revisions from 2024-11-05 to 2026-07-28")
 	case u.opts.Revision != "" && r.ProtocolVersion != u.opts.Revision:
-		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s", r.ProtocolVersion, u.opts.Revision).
+		return fault.New(fault.UpstreamProtocol, "the server chose revision %s, but the configuration requires %s",
+			r.ProtocolVersion, u.opts.Revision).
 			WithHint("write protocol = %q in its block, or remove protocol", string(r.ProtocolVersion))
 	}
-	h.conn.revision, h.conn.capabilities, h.conn.serverInfo, h.conn.instructions = r.ProtocolVersion, r.Capabilities, r.ServerInfo, r.Instructions
+	h.conn.revision, h.conn.capabilities, h.conn.serverInfo, h.conn.instructions = r.ProtocolVersion, r.Capabilities,
+		r.ServerInfo, r.Instructions
 	h.conn.era.Store(legacyEra)
 	if err := h.conn.writer.notify(ctx, mcp.NoteInitialized, nil); err != nil {
 		return h.conn.endError()

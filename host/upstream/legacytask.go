@@ -44,7 +44,8 @@ func (c *conn) awaitTask(
 		return first, answered, nil
 	case id == "" || len(id) > maxTaskID:
 		answered.Release()
-		return first, nil, fault.New(fault.UpstreamBadMessage, "the server answered with a task that has no usable taskId")
+		return first, nil, fault.New(fault.UpstreamBadMessage,
+			"the server answered with a task that has no usable taskId")
 	}
 	answered.Release()
 	params := mcp.SetMember([]byte("{}"), "taskId", mcp.AppendText(nil, id))
@@ -79,7 +80,8 @@ func (c *conn) cancelTask(params []byte) {
 		defer cancel()
 		reply, err := c.wait(ctx, p)
 		if err != nil {
-			c.up.opts.Log.Debug("the server did not answer the cancellation of a task", "server", c.up.opts.Name, "error", err)
+			c.up.opts.Log.Debug("the server did not answer the cancellation of a task",
+				"server", c.up.opts.Name, "error", err)
 		}
 		reply.Release()
 	})

@@ -125,8 +125,10 @@ func (kind ListKind) page(ctx context.Context, u *Upstream, cursor []byte) ([]by
 	if e.Code == mcp.CodeMethodNotFound {
 		return []byte("{}"), nil // treat a missing method as an empty list
 	}
-	if path, ok := mcp.TextMember(reply.Error, "data", settingMember); ok && u.opts.Place != nil && len(path) <= settingLen {
-		f := fault.New(fault.UpstreamError, "%s: %s", kind.Method, e.Message).WithHint("correct the setting; until then the server offers no %s", kind.Member)
+	if path, ok := mcp.TextMember(reply.Error, "data", settingMember); ok && u.opts.Place != nil &&
+		len(path) <= settingLen {
+		f := fault.New(fault.UpstreamError, "%s: %s", kind.Method, e.Message).
+			WithHint("correct the setting; until then the server offers no %s", kind.Member)
 		f.At = u.opts.Place(path)
 		return nil, fault.In(u.opts.Name, f)
 	}

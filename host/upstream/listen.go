@@ -223,7 +223,8 @@ func (s *listener) awaitAcknowledgement(l *listenRequest, p *pending) error {
 	case params := <-p.acknowledged:
 		if agreed := mcp.Member(params, "notifications"); agreed != nil && mcp.Empty(agreed) {
 			s.withdraw(p)
-			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription").WithHint(subscriptionHint)
+			return fault.New(fault.UpstreamUnsupported, "the server acknowledged no subscription").
+				WithHint(subscriptionHint)
 		}
 		return nil
 	case a := <-p.answer:

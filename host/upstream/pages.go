@@ -48,7 +48,8 @@ func (r *pageReader) add(result []byte, member string) (more bool) {
 	case r.cursor == nil || string(r.cursor) == "null" || string(r.cursor) == `""`:
 		return false
 	case r.cursor[0] != '"':
-		r.Degraded = fmt.Sprintf("the server sent a nextCursor that is not a text: %s", truncate.Bytes(string(r.cursor), shownCursor))
+		r.Degraded = fmt.Sprintf("the server sent a nextCursor that is not a text: %s",
+			truncate.Bytes(string(r.cursor), shownCursor))
 	case r.seen[string(r.cursor)]:
 		r.Degraded = fmt.Sprintf("the server sent the cursor %s again", truncate.Bytes(string(r.cursor), shownCursor))
 	case r.same >= samePages:
@@ -69,7 +70,8 @@ func (r *pageReader) add(result []byte, member string) (more bool) {
 // addItems adds the items of a page. A later page without any new item adds none.
 func (r *pageReader) addItems(result []byte, member string) (fits bool) {
 	before := len(r.Items)
-	if list := mcp.Member(result, member); len(list) > 0 && list[0] != '[' && string(list) != "null" || len(result) > 0 && result[0] == '[' {
+	if list := mcp.Member(result, member); len(list) > 0 && list[0] != '[' && string(list) != "null" ||
+		len(result) > 0 && result[0] == '[' {
 		r.Degraded = "the server's answer has no list " + strconv.Quote(member)
 		return false
 	}

@@ -30,7 +30,8 @@ func newRecorder() *recorder {
 
 func (r *recorder) Capabilities() []byte { return []byte(r.caps) }
 
-func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, _ any, method string, params []byte) (result, rpcError []byte) {
+func (r *recorder) ServerRequest(ctx context.Context, _ *Upstream, _ any, method string,
+	params []byte) (result, rpcError []byte) {
 	r.heard <- strings.TrimSpace(fmt.Sprintf("? %s %s", method, params))
 	select {
 	case a := <-r.answers:
@@ -112,7 +113,8 @@ func permittedTask(t testing.TB) policy.Permit {
 
 func permit(t testing.TB, item policy.Item, args []byte) policy.Permit {
 	t.Helper()
-	p, err := policy.New(map[string]policy.Server{"s": {}}, policy.Rules{}).Decide(&policy.Query{Principal: new(authn.Local()), Item: item, Args: args}).Permit()
+	p, err := policy.New(map[string]policy.Server{"s": {}}, policy.Rules{}).
+		Decide(&policy.Query{Principal: new(authn.Local()), Item: item, Args: args}).Permit()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,8 @@ type pending struct {
 	progressed atomic.Bool // the server has sent progress
 	suspected  atomic.Bool // see dispatcher.suspect
 	unmatched  int         // unmatched responses of the connection before this request
-	giveUp     func()      // ends the wait for space in the queue; nil: there was space; guarded by the mu of the request table
+	// Ends the wait for space in the queue; nil: there was space; guarded by the mu of the request table.
+	giveUp func()
 	// acknowledged receives the params of the server's acknowledgement. It is nil
 	// except for listen requests.
 	acknowledged chan []byte

@@ -24,13 +24,14 @@ func (panickingRequests) ServerRequest(context.Context, *Upstream, any, string, 
 // request.
 func TestPanic(t *testing.T) {
 	heard := make(chan string, 1)
-	s := &conversation.Server{Revision: "2025-11-25", Answer: func(_ *conversation.Link, m conversation.Message) string {
-		if m.Method == "" {
-			heard <- m.Text
-			return conversation.Later
-		}
-		return ""
-	}}
+	s := &conversation.Server{Revision: "2025-11-25",
+		Answer: func(_ *conversation.Link, m conversation.Message) string {
+			if m.Method == "" {
+				heard <- m.Text
+				return conversation.Later
+			}
+			return ""
+		}}
 	var log strings.Builder
 	o := usual(panickingRequests{newRecorder()}, s.Open)
 	o.Revision, o.Log = mcp.Revision20251125, hclog.New(&hclog.LoggerOptions{Output: &log})
@@ -61,13 +62,14 @@ func (panickingNotifications) ServerNotification(*Upstream, any, string, []byte)
 // TestPanicReading checks that a panic while reading closes the connection and fails the
 // pending calls, and that the next call reconnects.
 func TestPanicReading(t *testing.T) {
-	s := &conversation.Server{Revision: "2025-11-25", Answer: func(l *conversation.Link, m conversation.Message) string {
-		if m.Method == mcp.MethodCallTool {
-			l.Say(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
-			return conversation.Later
-		}
-		return ""
-	}}
+	s := &conversation.Server{Revision: "2025-11-25",
+		Answer: func(l *conversation.Link, m conversation.Message) string {
+			if m.Method == mcp.MethodCallTool {
+				l.Say(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+				return conversation.Later
+			}
+			return ""
+		}}
 	var log strings.Builder
 	o := usual(panickingNotifications{newRecorder()}, s.Open)
 	o.Revision, o.Log = mcp.Revision20251125, hclog.New(&hclog.LoggerOptions{Output: &log})

@@ -37,13 +37,14 @@ func (s *states) text() (text string) {
 // nothing.
 func TestRestartOpensAnotherConnection(t *testing.T) {
 	arrived := make(chan struct{}, 1)
-	s := &conversation.Server{Revision: "2025-11-25", Answer: func(_ *conversation.Link, m conversation.Message) string {
-		if m.Method == mcp.MethodCallTool {
-			arrived <- struct{}{}
-			return conversation.Later
-		}
-		return ""
-	}}
+	s := &conversation.Server{Revision: "2025-11-25",
+		Answer: func(_ *conversation.Link, m conversation.Message) string {
+			if m.Method == mcp.MethodCallTool {
+				arrived <- struct{}{}
+				return conversation.Later
+			}
+			return ""
+		}}
 	var seen states
 	o := usual(newRecorder(), s.Open)
 	o.Revision, o.Observe = mcp.Revision20251125, seen.observe

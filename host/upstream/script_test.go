@@ -228,7 +228,8 @@ func (s *stage) serverDoes(step conversation.Step) bool {
 	case "failed":
 		w := step.Words(4)
 		s.link().Fail(&conversation.Failed{
-			ID: w[0], Delivered: w[1] == "delivered", Ends: w[1] == "ends", Err: fault.New(fault.Code(w[2]), "%s", w[3]),
+			ID: w[0], Delivered: w[1] == "delivered", Ends: w[1] == "ends",
+			Err: fault.New(fault.Code(w[2]), "%s", w[3]),
 		})
 	case "<<":
 		w := step.Words(2)
@@ -332,7 +333,8 @@ func (s *stage) call(step conversation.Step) {
 
 func (s *stage) list(step conversation.Step) {
 	w := step.Words(2)
-	kind := map[string]ListKind{"tools": Tools, "resources": Resources, "templates": Templates, "prompts": Prompts}[w[1]]
+	kind := map[string]ListKind{"tools": Tools, "resources": Resources,
+		"templates": Templates, "prompts": Prompts}[w[1]]
 	s.run(w[0], func(ctx context.Context, _ *ended) (string, error) {
 		l, err := s.up.List(ctx, kind)
 		text := fmt.Sprintf("result %s ttl=%s degraded=%q", slices.Collect(func(yield func(string) bool) {
@@ -394,7 +396,8 @@ func (o *ended) is(verb, text string) error {
 func (s *stage) state(step conversation.Step) error {
 	st := s.up.Status()
 	got := map[string]string{
-		"status":    fmt.Sprintf("%s %s in flight %d, connected %d times", st.State, st.Revision, st.InFlight, st.Connects),
+		"status": fmt.Sprintf("%s %s in flight %d, connected %d times",
+			st.State, st.Revision, st.InFlight, st.Connects),
 		"ignored":   fmt.Sprint(st.Ignored),
 		"remembers": string(s.opts.Revisions.Revision()),
 	}[step.Verb]
@@ -420,7 +423,8 @@ func (s *stage) handshake(r mcp.Revision, caps string) error {
 	}
 	if r.Modern() {
 		return next(`{"jsonrpc":"2.0","id":1,"method":"server/discover",…}`,
-			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}}`, r, caps))
+			fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":[%q],"capabilities":%s}}`,
+				r, caps))
 	}
 	id := 1
 	if s.opts.Revision == "" && s.opts.Revisions.Revision() == "" {
@@ -431,7 +435,8 @@ func (s *stage) handshake(r mcp.Revision, caps string) error {
 		id = 2
 	}
 	if err := next(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"initialize",…}`, id),
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"s","version":"1"}}}`, id, r, caps)); err != nil {
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"s","version":"1"}}}`,
+			id, r, caps)); err != nil {
 		return err
 	}
 	return conversation.Next(s.link().Sent, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -200,8 +200,10 @@ func (a *attempt) startError(clock *startClock, over, err error) error {
 		Message: fmt.Sprintf("the server did not get ready within %s: %s", took, fault.As(err).Message)}
 	switch {
 	case a.up.opts.Launcher != "":
-		f.Hint = fmt.Sprintf("raise timeouts { install } in its block, or run its command by hand once to see what %s waits for",
-			a.up.opts.Launcher)
+		f.Hint = fmt.Sprintf(
+			"raise timeouts { install } in its block, or run its command by hand once to see what %s waits for",
+			a.up.opts.Launcher,
+		)
 	case took >= clock.total && took > clock.limit:
 		f.Hint = "raise timeouts { install } in its block: it still printed lines on standard error"
 	default:

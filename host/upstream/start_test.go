@@ -55,10 +55,13 @@ func TestStartTimeout(t *testing.T) {
 		message, hint  string
 	}{
 		{"silent", "", 0, 0, start, "within 10s", "check that it is an MCP server, and raise timeouts { start }"},
-		{"a banner and no more", "", time.Second, time.Second, start + time.Second, "within 11s", "raise timeouts { start }"},
-		{"lines for a minute", "", 4 * time.Second, time.Minute, time.Minute + start, "within 1m10s", "raise timeouts { start }"},
+		{"a banner and no more",
+			"", time.Second, time.Second, start + time.Second, "within 11s", "raise timeouts { start }"},
+		{"lines for a minute",
+			"", 4 * time.Second, time.Minute, time.Minute + start, "within 1m10s", "raise timeouts { start }"},
 		{"lines for ever", "", 4 * time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
-		{"lines too far apart", "", 11 * time.Second, time.Hour, start, "within 10s", "check that it is an MCP server, and raise timeouts { start }"},
+		{"lines too far apart", "", 11 * time.Second, time.Hour, start, "within 10s",
+			"check that it is an MCP server, and raise timeouts { start }"},
 		{"launcher", "npx", 0, 0, install, "within 5m0s", "by hand once to see what npx waits for"},
 		{"launcher that prints", "npx", time.Second, time.Hour, install, "within 5m0s", "raise timeouts { install }"},
 	} {
@@ -75,7 +78,8 @@ func TestStartTimeout(t *testing.T) {
 				if took := time.Since(begun); took < c.takes || took > c.takes+observeEvery {
 					t.Errorf("the start took %s, want %s", took, c.takes)
 				}
-				if f.Code != fault.UpstreamStartTimeout || !strings.Contains(f.Message, c.message) || !strings.Contains(f.Hint, c.hint) {
+				if f.Code != fault.UpstreamStartTimeout || !strings.Contains(f.Message, c.message) ||
+					!strings.Contains(f.Hint, c.hint) {
 					t.Errorf("%s: %s; hint: %s", f.Code, f.Message, f.Hint)
 				}
 			})
@@ -116,7 +120,8 @@ func TestFailedPreparationStartsNothing(t *testing.T) {
 		prepare func(context.Context) error
 		code    fault.Code
 	}{
-		"error": {func(context.Context) error { return fault.New(fault.SecretLocked, "there is no password") }, fault.SecretLocked},
+		"error": {func(context.Context) error { return fault.New(fault.SecretLocked, "there is no password") },
+			fault.SecretLocked},
 		"panic": {func(context.Context) error { panic("broken") }, fault.Internal},
 	} {
 		o := usual(newRecorder(), nil)
@@ -148,7 +153,8 @@ func TestStartEndsInBackground(t *testing.T) {
 		}
 		u := New(o)
 		begun := time.Now()
-		if err := u.Connect(t.Context()); !fault.Is(err, fault.UpstreamStartTimeout) || time.Since(begun) != time.Second {
+		if err := u.Connect(t.Context()); !fault.Is(err, fault.UpstreamStartTimeout) ||
+			time.Since(begun) != time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
 		time.Sleep(2 * time.Second)
@@ -168,7 +174,8 @@ func TestStartEndsInBackground(t *testing.T) {
 func TestDiagnosis(t *testing.T) {
 	o := usual(newRecorder(), nil)
 	o.Open = func(context.Context) (Link, error) {
-		return nil, &fault.Error{Code: fault.UpstreamExited, Message: "the server exited", Output: []string{"broken"}, Hint: "nothing"}
+		return nil, &fault.Error{Code: fault.UpstreamExited, Message: "the server exited", Output: []string{"broken"},
+			Hint: "nothing"}
 	}
 	o.Diagnose = func(stderr []string) (string, string) {
 		if !slices.Contains(stderr, "broken") {
@@ -178,7 +185,8 @@ func TestDiagnosis(t *testing.T) {
 	}
 	u := New(o)
 	defer u.Close()
-	if f := fault.As(u.Connect(t.Context())); f.Message != "the server exited; its cache is broken" || f.Hint != "remove it" {
+	if f := fault.As(u.Connect(t.Context())); f.Message != "the server exited; its cache is broken" ||
+		f.Hint != "remove it" {
 		t.Errorf("%s; hint: %s", f.Message, f.Hint)
 	}
 }
@@ -195,7 +203,8 @@ func TestFlapping(t *testing.T) {
 		neverBusy bool          // no call is rejected
 	}{
 		{name: "ends after each answer", every: 100 * time.Millisecond, atMost: maxStarts},
-		{name: "ends two seconds after an answer", lives: 2 * time.Second, every: 50 * time.Millisecond, atMost: maxStarts},
+		{name: "ends two seconds after an answer", lives: 2 * time.Second, every: 50 * time.Millisecond,
+			atMost: maxStarts},
 		{name: "seldom used", every: 10 * time.Second, atMost: 6, neverBusy: true},
 		{name: "runs for a minute", lives: time.Minute, every: 5 * time.Second, atMost: 1, neverBusy: true},
 	} {
@@ -205,12 +214,14 @@ func TestFlapping(t *testing.T) {
 				e := conversation.Server{Revision: "2025-11-25"}
 				e.Answer = func(l *conversation.Link, m conversation.Message) string {
 					if m.Method == "tools/call" {
-						time.AfterFunc(c.lives+time.Millisecond, func() { l.End(fault.New(fault.UpstreamExited, "the server exited")) })
+						time.AfterFunc(c.lives+time.Millisecond,
+							func() { l.End(fault.New(fault.UpstreamExited, "the server exited")) })
 						return conversation.Result(m, "{}")
 					}
 					return ""
 				}
-				o := usual(newRecorder(), func() *conversation.Link { opened = append(opened, time.Now()); return e.Open() })
+				o := usual(newRecorder(),
+					func() *conversation.Link { opened = append(opened, time.Now()); return e.Open() })
 				u := New(o)
 				defer u.Close()
 				refused, answered := 0, 0

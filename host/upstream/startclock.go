@@ -31,7 +31,8 @@ type startClock struct {
 
 func newStartClock(parent context.Context, limit, most time.Duration) *startClock {
 	now := time.Now()
-	s := &startClock{parent: parent, begun: now, limit: limit, total: max(limit, most), deadline: now.Add(limit), done: make(chan struct{})}
+	s := &startClock{parent: parent, begun: now, limit: limit, total: max(limit, most), deadline: now.Add(limit),
+		done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.timer = time.AfterFunc(limit, s.expire)

@@ -160,7 +160,8 @@ func TestStartQueueClose(t *testing.T) {
 		synctest.Wait()
 		f.queue.mu.Lock()
 		defer f.queue.mu.Unlock()
-		if left := len(f.queue.waiting) + len(f.queue.holding); left > 0 || !slices.Equal(f.order, []string{"a", "b", "c"}) {
+		if left := len(f.queue.waiting) + len(f.queue.holding); left > 0 ||
+			!slices.Equal(f.order, []string{"a", "b", "c"}) {
 			t.Errorf("%v started; %d are left in the queue", f.order, left)
 		}
 	})

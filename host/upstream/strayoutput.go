@@ -40,10 +40,12 @@ type strayText struct{ one, many, hint string }
 // strayOf returns the words for a server that is a program, or for a remote one.
 func strayOf(program bool) strayText {
 	if program {
-		return strayText{"1 line on its standard output was not a message", "%d lines on its standard output were not messages",
+		return strayText{"1 line on its standard output was not a message",
+			"%d lines on its standard output were not messages",
 			"check that the command is an MCP server, and that it logs to standard error only"}
 	}
-	return strayText{"1 answer of the server was not a message", "%d answers of the server were not messages", "check that url is the endpoint of an MCP server"}
+	return strayText{"1 answer of the server was not a message",
+		"%d answers of the server were not messages", "check that url is the endpoint of an MCP server"}
 }
 
 func (t strayText) count(n uint64) string {

@@ -21,8 +21,10 @@ func (l *strayLink) Output(context.Context) ([]string, uint64) { return nil, l.c
 // that no earlier error named, in the words of the transport.
 func TestTimeoutsNameNewStrayTexts(t *testing.T) {
 	for program, want := range map[bool][]string{
-		true:  {"since the start of the server 1 line on its standard output was not a message", "", "since the timeout before 2 lines on its standard output were not messages"},
-		false: {"since the connection was made 1 answer of the server was not a message", "", "since the timeout before 2 answers of the server were not messages"},
+		true: {"since the start of the server 1 line on its standard output was not a message",
+			"", "since the timeout before 2 lines on its standard output were not messages"},
+		false: {"since the connection was made 1 answer of the server was not a message",
+			"", "since the timeout before 2 answers of the server were not messages"},
 	} {
 		link := &strayLink{}
 		c := &conn{up: &Upstream{opts: Options{Program: program}}, link: link}
@@ -65,7 +67,8 @@ func (l *datedLink) LastStray() time.Time { return l.last }
 // TestOldStrayTextsExplainNoTimeout: a text explains a timeout for a minute only.
 func TestOldStrayTextsExplainNoTimeout(t *testing.T) {
 	begun := time.Now()
-	for before, named := range map[time.Duration]bool{0: true, 59 * time.Second: true, 61 * time.Second: false, -time.Second: true} {
+	for before, named := range map[time.Duration]bool{0: true, 59 * time.Second: true, 61 * time.Second: false,
+		-time.Second: true} {
 		link := &datedLink{strayLink{count: 1}, begun.Add(-before)}
 		c := &conn{up: &Upstream{opts: Options{Program: true}}, link: link}
 		f := c.withStrayOutput(&fault.Error{Message: "late"}, begun)

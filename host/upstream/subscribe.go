@@ -236,7 +236,8 @@ func (ss *subscriptions) resubscribe(c *conn) {
 	renewed := func(t topic, err error) {
 		switch {
 		case err != nil && c.table.alive():
-			ss.up.opts.Log.Warn("a subscription was not renewed", "server", ss.up.opts.Name, "to", t.name(), "error", err)
+			ss.up.opts.Log.Warn("a subscription was not renewed",
+				"server", ss.up.opts.Name, "to", t.name(), "error", err)
 			if t.task != "" {
 				c.taskLost(t.task)
 			}

@@ -36,7 +36,8 @@ func (c *conn) pollTask(task string) {
 	if c.writer.register(p) != nil {
 		return // the connection is ending
 	}
-	c.writer.pushRequest(p, c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
+	c.writer.pushRequest(p,
+		c.withMeta(withTaskCapability(mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task))), c.revision))
 	c.spawn("asking about a task", func() {
 		ctx, cancel := context.WithTimeout(c.ctx, c.up.opts.Call)
 		defer cancel()
@@ -62,7 +63,8 @@ func (c *conn) pollTask(task string) {
 // ends, because the next connection polls.
 func (c *conn) taskLost(task string) {
 	if c.ctx.Err() == nil {
-		c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteTask, mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task)))
+		c.up.opts.Peer.ServerNotification(c.up, nil, mcp.NoteTask,
+			mcp.SetMember(nil, "taskId", mcp.AppendText(nil, task)))
 	}
 }
 

@@ -85,7 +85,8 @@ func (u *unmatched) since(n int) string {
 	case count == 1:
 		return "the server sent 1 response that matches no request: " + texts[0]
 	default:
-		return fmt.Sprintf("the server sent %d responses that match no request, such as %s", count, strings.Join(texts, "; "))
+		return fmt.Sprintf("the server sent %d responses that match no request, such as %s",
+			count, strings.Join(texts, "; "))
 	}
 }
 
@@ -171,7 +172,8 @@ func (d *dispatcher) handleErrorWithoutID(rpcError []byte) {
 
 func (d *dispatcher) logUnmatched(text string, isNew bool) {
 	if isNew {
-		d.conn.up.opts.Lines.Log(hclog.Warn, d.conn.up.opts.Name, "a message of the server matches no request", "message", text)
+		d.conn.up.opts.Lines.Log(hclog.Warn, d.conn.up.opts.Name, "a message of the server matches no request",
+			"message", text)
 	}
 }
 

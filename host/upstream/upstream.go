@@ -243,7 +243,8 @@ func (u *Upstream) Status() Status {
 		s.Start = u.clock.status(u.opts.Launcher)
 	}
 	if c := u.conn; c != nil {
-		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities, c.instructions
+		s.Revision, s.ServerInfo, s.Capabilities, s.Instructions = c.revision, c.serverInfo, c.capabilities,
+			c.instructions
 		s.Offered = c.offered
 		s.InFlight, s.Ignored, s.Link = c.table.inFlight(), c.ignored.Load(), c.link
 	}

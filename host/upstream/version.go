@@ -36,7 +36,8 @@ func refusedVersionOf(rpcError []byte, requested mcp.Revision) *refusedVersion {
 	for _, name := range []string{"supported", "supportedVersions", "supportedProtocolVersions"} {
 		var list []string
 		if mcp.Decode(mcp.Member(rpcError, "data", name), &list) == nil {
-			v.supported = append(v.supported, slices.DeleteFunc(list, func(r string) bool { return len(r) > maxRevision })...)
+			v.supported = append(v.supported,
+				slices.DeleteFunc(list, func(r string) bool { return len(r) > maxRevision })...)
 		}
 	}
 	if len(v.supported) == 0 && strings.Contains(strings.ToLower(e.Message), "version") {
