@@ -37,7 +37,8 @@ const MostReason = 300
 // ValidReason reports whether a text can be a reason: "" for none, or a text with a letter or a
 // digit that people see.
 func ValidReason(text string) bool {
-	return text == "" || len(text) <= MostReason && visible.HasLetter(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+	return text == "" || len(text) <= MostReason && visible.HasLetter(text) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // A Given is the answer of one person.
@@ -58,11 +59,13 @@ func (s *Store) Answer(id string, a Answer, rules *policy.Policy) (*Pending, err
 	p := s.find(id)
 	switch {
 	case p == nil:
-		return nil, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
+		return nil, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).
+			WithHint("junctor approvals lists what waits")
 	case p.State != Waiting:
 		return nil, fault.New(fault.ApprovalUnknown, "%q was %s already", id, p.State)
 	case !ValidReason(a.Reason):
-		return nil, fault.New(fault.Usage, "a reason is at most %d bytes of printable text with a letter or a digit", MostReason)
+		return nil, fault.New(fault.Usage,
+			"a reason is at most %d bytes of printable text with a letter or a digit", MostReason)
 	}
 	given, err := p.give(a, rules)
 	if err != nil {
@@ -159,7 +162,8 @@ func (p *Pending) admit(g Given, approve bool, rules *policy.Policy) error {
 		return p.isApprover(g, p.Call.Terms.Requirements()[0], rules)
 	}
 	if slices.ContainsFunc(p.Given, func(o Given) bool { return samePerson(o.Who, g.Who) }) {
-		return fault.New(fault.ApprovalRefused, "you have approved %q already; it needs %d people", p.ID, p.Call.Terms.Count())
+		return fault.New(fault.ApprovalRefused, "you have approved %q already; it needs %d people",
+			p.ID, p.Call.Terms.Count())
 	}
 	var first error
 	for _, r := range p.open(rules) {
@@ -203,7 +207,8 @@ func (p *Pending) meets(g Given, r policy.Requirement, rules *policy.Policy) err
 	case g.Reason == anyReason || four.MeetsReason(g.Reason):
 		return nil
 	case four.Pattern != "":
-		return fault.New(fault.ApprovalRefused, "%q needs a reason in which %q finds something", p.ID, four.Pattern).WithHint("%s", reasonHint)
+		return fault.New(fault.ApprovalRefused, "%q needs a reason in which %q finds something", p.ID, four.Pattern).
+			WithHint("%s", reasonHint)
 	}
 	return fault.New(fault.ApprovalRefused, "%q needs a reason", p.ID).WithHint("%s", reasonHint)
 }
@@ -219,13 +224,15 @@ func (p *Pending) isApprover(g Given, r policy.Requirement, rules *policy.Policy
 		if g.Operator {
 			return nil
 		}
-		return fault.New(fault.ApprovalRefused, "the user who runs Junctor and the admins of the console answer %q", p.ID)
+		return fault.New(fault.ApprovalRefused,
+			"the user who runs Junctor and the admins of the console answer %q", p.ID)
 	}
 	switch may, found := rules.MayApprove(&g.Who, r.Rule); {
 	case may:
 		return nil
 	case !found:
-		return fault.New(fault.ApprovalRefused, "the rule that asks about %q has changed", p.ID).WithHint("the client sends the same call again, which then waits under the new rule")
+		return fault.New(fault.ApprovalRefused, "the rule that asks about %q has changed", p.ID).
+			WithHint("the client sends the same call again, which then waits under the new rule")
 	}
 	return fault.New(fault.ApprovalRefused, "you are no approver of %q, which needs %s", p.ID, p.Call.Terms.Needs())
 }
@@ -248,13 +255,17 @@ func (c *Call) isApart(who *authn.Principal, four *policy.FourEyes) error {
 	theirs, yours := four.TeamsOf(&c.Principal), four.TeamsOf(who)
 	switch {
 	case len(theirs) == 0:
-		return fault.New(fault.ApprovalRefused, "the caller is in no group like %s, so it is not known whose team has to approve", strings.Join(four.Apart, ", "))
+		return fault.New(fault.ApprovalRefused,
+			"the caller is in no group like %s, so it is not known whose team has to approve",
+			strings.Join(four.Apart, ", "))
 	case len(yours) == 0:
-		return fault.New(fault.ApprovalRefused, "you are in no group like %s, so your team is not known", strings.Join(four.Apart, ", "))
+		return fault.New(fault.ApprovalRefused, "you are in no group like %s, so your team is not known",
+			strings.Join(four.Apart, ", "))
 	}
 	for _, team := range yours {
 		if slices.Contains(theirs, team) {
-			return fault.New(fault.ApprovalRefused, "you are in the caller's group %q; a person of another one has to approve", team)
+			return fault.New(fault.ApprovalRefused,
+				"you are in the caller's group %q; a person of another one has to approve", team)
 		}
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 
 // operator returns an operator with a name.
 func operator(name string) Person {
-	return Person{Principal: authn.Principal{Subject: name, Tenant: "default", Method: "jwt"}, Name: name, Operator: true}
+	return Person{Principal: authn.Principal{Subject: name, Tenant: "default", Method: "jwt"}, Name: name,
+		Operator: true}
 }
 
 // answerOf returns what an operator says.
@@ -24,7 +25,11 @@ func answerOf(name string, approve bool) Answer {
 
 // person returns a member of groups, without the rights of an operator.
 func person(name string, groups ...string) Person {
-	return Person{Principal: authn.Principal{Subject: name, Tenant: "corp", Method: "jwt", Issuer: "https://ours", Groups: groups}, Name: name}
+	return Person{
+		Principal: authn.Principal{Subject: name, Tenant: "corp", Method: "jwt", Issuer: "https://ours",
+			Groups: groups},
+		Name: name,
+	}
 }
 
 // local returns the user who runs Junctor, for the person that a program names; "": for none.
@@ -35,9 +40,11 @@ func local(relayed string) Person {
 // underRule returns a policy with one confirm rule, and a call of alice, of team-a, under it.
 func underRule(t *testing.T, four policy.FourEyes, members ...policy.Membership) (*policy.Policy, *Call) {
 	t.Helper()
-	rules := policy.New(map[string]policy.Server{"bank": {}}, policy.Rules{Given: true, Roles: []string{"lead"}, Members: members, Rules: []policy.Rule{{
-		Effect: policy.Confirms, At: "junctor.hcl:3:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
-	}}})
+	rules := policy.New(map[string]policy.Server{"bank": {}},
+		policy.Rules{Given: true, Roles: []string{"lead"}, Members: members, Rules: []policy.Rule{{
+			Effect: policy.Confirms, At: "junctor.hcl:3:1",
+			Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
+		}}})
 	caller := person("alice", "team-a", "staff").Principal
 	item := policy.Item{Server: "bank", Kind: policy.Tool, Name: "pay"}
 	d := rules.Decide(&policy.Query{Principal: &caller, Item: item, Args: []byte(`{}`)})
@@ -62,33 +69,46 @@ func TestFourEyes(t *testing.T) {
 		answers []said
 		state   State
 	}{
-		"one operator": {answers: []said{{person("bob"), "", "admins of the console answer"}, {local(""), "", ""}}, state: Approved},
+		"one operator": {answers: []said{{person("bob"), "", "admins of the console answer"}, {local(""), "", ""}},
+			state: Approved},
 		"two operators": {
-			four:    policy.FourEyes{More: 1},
-			answers: []said{{local(""), "", ""}, {local(""), "", "already"}, {local("carol"), "", "already"}, {local("dave"), "", "already"}, {operator("bob"), "", ""}},
-			state:   Approved,
+			four: policy.FourEyes{More: 1},
+			answers: []said{{local(""), "", ""}, {local(""), "", "already"}, {local("carol"), "", "already"},
+				{local("dave"), "", "already"}, {operator("bob"), "", ""}},
+			state: Approved,
 		},
 		"only one of two": {four: policy.FourEyes{More: 1}, answers: []said{{operator("bob"), "", ""}}, state: Waiting},
 		"the caller": {
-			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "alice"}, {Kind: "subject", Name: "bob"}}},
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "alice"},
+				{Kind: "subject", Name: "bob"}}},
 			answers: []said{{person("alice"), "", "yourself"}, {person("bob"), "", ""}}, state: Approved,
 		},
 		"a second credential of the caller": {
 			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "alice"}}},
-			answers: []said{{Person{Principal: authn.Principal{Subject: "alice", Tenant: "corp", Method: "certificate"}}, "", "yourself"},
-				{Person{Principal: authn.Principal{Subject: "alice", Tenant: "partner", Method: "jwt"}}, "", ""}},
+			answers: []said{
+				{Person{Principal: authn.Principal{Subject: "alice", Tenant: "corp", Method: "certificate"}},
+					"", "yourself"},
+				{Person{Principal: authn.Principal{Subject: "alice", Tenant: "partner", Method: "jwt"}}, "", ""},
+			},
 			state: Approved,
 		},
 		"two credentials of one person": {
-			four:    policy.FourEyes{Approvers: leads, More: 1},
-			answers: []said{{person("bob", "leads"), "", ""}, {Person{Principal: authn.Principal{Subject: "bob", Tenant: "corp", Method: "forwarded", Groups: []string{"leads"}}}, "", "already"}}, state: Waiting,
+			four: policy.FourEyes{Approvers: leads, More: 1},
+			answers: []said{{person("bob", "leads"), "", ""}, {Person{
+				Principal: authn.Principal{Subject: "bob", Tenant: "corp", Method: "forwarded",
+					Groups: []string{"leads"}},
+			}, "", "already"}}, state: Waiting,
 		},
 		"a group": {
-			four:    policy.FourEyes{Approvers: leads},
-			answers: []said{{person("bob", "lead", "leads2"), "", "no approver"}, {operator("root"), "", "no approver"}, {local(""), "", "no approver"}, {local("bob"), "", "no approver"}, {person("carol", "leads"), "", ""}}, state: Approved,
+			four: policy.FourEyes{Approvers: leads},
+			answers: []said{{person("bob", "lead", "leads2"), "", "no approver"}, {operator("root"), "", "no approver"},
+				{local(""), "", "no approver"}, {local("bob"), "", "no approver"}, {person("carol", "leads"), "", ""}},
+			state: Approved,
 		},
 		"a group of another issuer": {
-			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads", Issuer: "https://theirs"}}},
+			four: policy.FourEyes{
+				Approvers: []policy.Holder{{Kind: "group", Name: "leads", Issuer: "https://theirs"}},
+			},
 			answers: []said{{person("carol", "leads"), "", "no approver"}}, state: Waiting,
 		},
 		"a group of another tenant": {
@@ -96,8 +116,9 @@ func TestFourEyes(t *testing.T) {
 			answers: []said{{person("carol", "leads"), "", "no approver"}}, state: Waiting,
 		},
 		"a role of the policy": {
-			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}},
-			members: []policy.Membership{{Holder: policy.Holder{Kind: "group", Name: "leads"}, Roles: []string{"lead"}}},
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}},
+			members: []policy.Membership{{Holder: policy.Holder{Kind: "group", Name: "leads"},
+				Roles: []string{"lead"}}},
 			answers: []said{{person("bob"), "", "no approver"}, {person("carol", "leads"), "", ""}}, state: Approved,
 		},
 		"the local user, by name": {
@@ -105,43 +126,62 @@ func TestFourEyes(t *testing.T) {
 			answers: []said{{person("local"), "", "no approver"}, {local(""), "", ""}}, state: Approved,
 		},
 		"a relay": {
-			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol", Issuer: policy.Relayed}, {Kind: "subject", Name: "dave", Issuer: policy.Relayed}, {Kind: "subject", Name: "alice", Issuer: policy.Relayed}}, More: 1},
-			answers: []said{{local(""), "", "no approver"}, {local("eve"), "", "no approver"}, {person("carol"), "", "no approver"}, {local("alice"), "", "yourself"}, {local("carol"), "", ""},
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol", Issuer: policy.Relayed},
+				{Kind: "subject", Name: "dave", Issuer: policy.Relayed},
+				{Kind: "subject", Name: "alice", Issuer: policy.Relayed}}, More: 1},
+			answers: []said{{local(""), "", "no approver"}, {local("eve"), "", "no approver"},
+				{person("carol"), "", "no approver"}, {local("alice"), "", "yourself"}, {local("carol"), "", ""},
 				{local("carol"), "", "already"}, {local("dave"), "", ""}},
 			state: Approved,
 		},
 		"a relay cannot name those of credentials": {
-			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "carol"}, {Kind: "subject", Name: "dave", Issuer: policy.AnyIssuer}}}, answers: []said{{local("carol"), "", "no approver"}, {local("dave"), "", "no approver"}}, state: Waiting,
+			four: policy.FourEyes{Approvers: []policy.Holder{
+				{Kind: "subject", Name: "carol"}, {Kind: "subject", Name: "dave", Issuer: policy.AnyIssuer},
+			}}, answers: []said{{local("carol"), "", "no approver"}, {local("dave"), "", "no approver"}},
+			state: Waiting,
 		},
 		"one person in the console and through a relay": {
-			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}, {Kind: "subject", Name: "bob", Issuer: policy.Relayed}}, More: 1},
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"},
+				{Kind: "subject", Name: "bob", Issuer: policy.Relayed}}, More: 1},
 			answers: []said{{person("bob", "leads"), "", ""}, {local("bob"), "", "already"}}, state: Waiting,
 		},
 		"the local user and a relay": {
-			four:    policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}, {Kind: "subject", Name: "carol", Issuer: policy.Relayed}}, More: 1},
+			four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"},
+				{Kind: "subject", Name: "carol", Issuer: policy.Relayed}}, More: 1},
 			answers: []said{{local("carol"), "", ""}, {local(""), "", ""}}, state: Approved,
 		},
 		"a pattern that finds something in nothing": {
-			four: policy.FourEyes{Reason: true, Pattern: "(CHG)?"}, answers: []said{{local(""), "", "finds something"}, {local(""), "x", ""}}, state: Approved,
+			four:    policy.FourEyes{Reason: true, Pattern: "(CHG)?"},
+			answers: []said{{local(""), "", "finds something"}, {local(""), "x", ""}}, state: Approved,
 		},
 		"teams": {
 			four: policy.FourEyes{Apart: []string{"team-*"}},
 			answers: []said{{operator("root"), "", "your team is not known"}, {local(""), "", "your team is not known"},
-				{Person{Principal: person("bob", "team-a").Principal, Operator: true}, "", `the caller's group "team-a"`},
-				{Person{Principal: person("bob", "team-b", "team-a").Principal, Operator: true}, "", `the caller's group "team-a"`},
+				{Person{Principal: person("bob", "team-a").Principal, Operator: true}, "",
+					`the caller's group "team-a"`},
+				{Person{Principal: person("bob", "team-b", "team-a").Principal, Operator: true}, "",
+					`the caller's group "team-a"`},
 				{Person{Principal: person("bob", "team-b", "staff").Principal, Operator: true}, "", ""}},
 			state: Approved,
 		},
 		"a caller without a team": {
-			four: policy.FourEyes{Apart: []string{"squad-*"}}, answers: []said{{Person{Principal: person("bob", "squad-b").Principal, Operator: true}, "", "not known whose team"}}, state: Waiting,
+			four: policy.FourEyes{Apart: []string{"squad-*"}}, answers: []said{{
+				Person{Principal: person("bob", "squad-b").Principal, Operator: true}, "", "not known whose team",
+			}}, state: Waiting,
 		},
-		"a blank reason that nothing asks for": {answers: []said{{local(""), "\uffa0", "a letter or a digit"}, {local(""), "...", "a letter or a digit"}, {local(""), "", ""}}, state: Approved},
-		"a reason":                             {four: policy.FourEyes{Reason: true}, answers: []said{{local(""), "", "needs a reason"}, {local(""), "  ", "a letter or a digit"}, {local(""), "\u3164", "a letter or a digit"}, {local(""), "\u2800\u0301 -", "a letter or a digit"}, {local(""), "a\nb", "printable"}, {local(""), strings.Repeat("x", 301), "at most 300"}, {local(""), "because", ""}}, state: Approved},
+		"a blank reason that nothing asks for": {answers: []said{{local(""), "\uffa0", "a letter or a digit"},
+			{local(""), "...", "a letter or a digit"}, {local(""), "", ""}}, state: Approved},
+		"a reason": {four: policy.FourEyes{Reason: true}, answers: []said{{local(""), "", "needs a reason"},
+			{local(""), "  ", "a letter or a digit"}, {local(""), "\u3164", "a letter or a digit"},
+			{local(""), "\u2800\u0301 -", "a letter or a digit"}, {local(""), "a\nb", "printable"},
+			{local(""), strings.Repeat("x", 301), "at most 300"}, {local(""), "because", ""}}, state: Approved},
 		"a ticket": {
-			four:    policy.FourEyes{Reason: true, Pattern: `\bCHG-[0-9]+`},
-			answers: []said{{local(""), "", "finds something"}, {local(""), "CHG-", "finds something"}, {local(""), "see CHG-17", ""}}, state: Approved,
+			four: policy.FourEyes{Reason: true, Pattern: `\bCHG-[0-9]+`},
+			answers: []said{{local(""), "", "finds something"}, {local(""), "CHG-", "finds something"}, {local(""),
+				"see CHG-17", ""}}, state: Approved,
 		},
-		"an answered call": {answers: []said{{local(""), "", ""}, {operator("bob"), "", "was approved already"}}, state: Approved},
+		"an answered call": {answers: []said{{local(""), "", ""}, {operator("bob"), "", "was approved already"}},
+			state: Approved},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rules, call := underRule(t, c.four, c.members...)
@@ -183,14 +223,18 @@ func TestAnswersUnderAnotherRule(t *testing.T) {
 	s = NewStore()
 	_ = s.Confirm(context.Background(), byLeads)
 	for who, rules := range map[string]*policy.Policy{"two": two, "one": one} {
-		if _, err := s.Answer(waitingID(s), Answer{Person: person("carol", "leads"), Approve: true}, rules); err == nil || !strings.Contains(err.Error(), "has changed") {
+		if _, err := s.Answer(waitingID(s), Answer{Person: person("carol", "leads"), Approve: true},
+			rules); err == nil ||
+			!strings.Contains(err.Error(), "has changed") {
 			t.Errorf("under the policy %s: %v", who, err)
 		}
 	}
-	if _, err := s.Answer(waitingID(s), Answer{Person: person("eve"), Approve: false}, named); !fault.Is(err, fault.ApprovalRefused) {
+	if _, err := s.Answer(waitingID(s), Answer{Person: person("eve"), Approve: false}, named); !fault.Is(err,
+		fault.ApprovalRefused) {
 		t.Errorf("anybody denies: %v", err)
 	}
-	if p, err := s.Answer(waitingID(s), Answer{Person: operator("root"), Reason: "not today"}, one); err != nil || p.State != Denied {
+	if p, err := s.Answer(waitingID(s), Answer{Person: operator("root"), Reason: "not today"}, one); err != nil ||
+		p.State != Denied {
 		t.Errorf("an operator denies: %+v %v", p, err)
 	}
 	if _, err := s.Use(byLeads); !fault.Is(err, fault.ApprovalDenied) || !strings.Contains(err.Error(), "not today") {
@@ -202,9 +246,13 @@ func TestAnswersUnderAnotherRule(t *testing.T) {
 func TestManagedApprovers(t *testing.T) {
 	four := policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}}
 	of := func(subject string) policy.Rules {
-		return policy.Rules{Given: true, Roles: []string{"lead"}, Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: subject}, Roles: []string{"lead"}}}, Rules: []policy.Rule{{
-			Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
-		}}}
+		return policy.Rules{Given: true, Roles: []string{"lead"},
+			Members: []policy.Membership{{Holder: policy.Holder{Kind: "subject", Name: subject},
+				Roles: []string{"lead"}}},
+			Rules: []policy.Rule{{
+				Effect: policy.Confirms, At: "f:1:1",
+				Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: four},
+			}}}
 	}
 	rules := policy.New(map[string]policy.Server{"bank": {}}, of("mallory")).UnderManaged(of("carol"))
 	_, call := underRule(t, four)
@@ -223,19 +271,25 @@ func TestManagedApprovers(t *testing.T) {
 
 // TestBarredApprovers: a person to whom the policy denies everything approves nothing.
 func TestBarredApprovers(t *testing.T) {
-	rule := policy.Rule{Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall, Four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}}}}
+	rule := policy.Rule{Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: time.Minute,
+		Covers: policy.CoversCall, Four: policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "leads"}}}}}
 	eve := policy.Holder{Kind: "subject", Name: "eve"}
 	for name, c := range map[string]struct {
 		deny policy.Rule
 		bars bool
 	}{
-		"everything":            {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1"}, true},
-		"one server":            {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Servers: []string{"bank"}}, false},
-		"all that write":        {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Access: policy.Write}, false},
-		"everything, to others": {policy.Rule{Effect: policy.Denies, Holder: policy.Holder{Kind: "subject", Name: "mallory"}, At: "f:2:1"}, false},
-		"everything, to all":    {policy.Rule{Effect: policy.Denies, At: "f:2:1"}, false},
+		"everything": {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1"}, true},
+		"one server": {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Servers: []string{"bank"}},
+			false},
+		"all that write": {policy.Rule{Effect: policy.Denies, Holder: eve, At: "f:2:1", Access: policy.Write},
+			false},
+		"everything, to others": {policy.Rule{Effect: policy.Denies,
+			Holder: policy.Holder{Kind: "subject", Name: "mallory"}, At: "f:2:1"}, false},
+		"everything, to all": {policy.Rule{Effect: policy.Denies, At: "f:2:1"}, false},
 	} {
-		rules := policy.New(map[string]policy.Server{"bank": {}}, policy.Rules{Given: true, Members: []policy.Membership{{Holder: eve}, {Holder: policy.Holder{Kind: "subject", Name: "mallory"}}}, Rules: []policy.Rule{rule, c.deny}})
+		rules := policy.New(map[string]policy.Server{"bank": {}}, policy.Rules{Given: true,
+			Members: []policy.Membership{{Holder: eve}, {Holder: policy.Holder{Kind: "subject", Name: "mallory"}}},
+			Rules:   []policy.Rule{rule, c.deny}})
 		who := person("eve", "leads")
 		if got := rules.Bars(&who.Principal); got != c.bars {
 			t.Errorf("%s: bars %t", name, got)
@@ -276,10 +330,13 @@ func TestShorterValid(t *testing.T) {
 // replaces the approvers of another one.
 func TestLayersAskTogether(t *testing.T) {
 	of := func(four policy.FourEyes, covers policy.Coverage, valid time.Duration) policy.Rules {
-		return policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Confirms, At: "f:1:1", Approval: policy.Approval{Valid: valid, Covers: covers, Four: four}}}}
+		return policy.Rules{Given: true, Rules: []policy.Rule{{Effect: policy.Confirms, At: "f:1:1",
+			Approval: policy.Approval{Valid: valid, Covers: covers, Four: four}}}}
 	}
-	security := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "security"}}}, policy.CoversCall, time.Minute)
-	looser := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}}, Reason: true}, policy.CoversServer, time.Hour)
+	security := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "group", Name: "security"}}},
+		policy.CoversCall, time.Minute)
+	looser := of(policy.FourEyes{Approvers: []policy.Holder{{Kind: "subject", Name: "local"}}, Reason: true},
+		policy.CoversServer, time.Hour)
 	servers := map[string]policy.Server{"bank": {}}
 	for name, rules := range map[string]*policy.Policy{
 		"managed": policy.New(servers, looser).UnderManaged(security),
@@ -299,13 +356,15 @@ func TestLayersAskTogether(t *testing.T) {
 		if _, err := s.Answer(id, Answer{Person: local(""), Approve: true}, rules); err == nil {
 			t.Errorf("%s: no reason is needed", name)
 		}
-		if p, err := s.Answer(id, Answer{Person: local(""), Approve: true, Reason: "x"}, rules); err != nil || p.State != Waiting {
+		if p, err := s.Answer(id, Answer{Person: local(""), Approve: true, Reason: "x"}, rules); err != nil ||
+			p.State != Waiting {
 			t.Fatalf("%s: one layer is enough: %+v, %v", name, p, err)
 		}
 		if _, err := s.Answer(id, Answer{Person: person("eve"), Approve: true, Reason: "x"}, rules); err == nil {
 			t.Errorf("%s: anybody approves", name)
 		}
-		if p, err := s.Answer(id, Answer{Person: person("sue", "security"), Approve: true}, rules); err != nil || p.State != Approved {
+		if p, err := s.Answer(id, Answer{Person: person("sue", "security"), Approve: true}, rules); err != nil ||
+			p.State != Approved {
 			t.Errorf("%s: both have approved: %+v, %v", name, p, err)
 		}
 	}
@@ -317,7 +376,8 @@ func TestFormerApprovers(t *testing.T) {
 	four := policy.FourEyes{Approvers: []policy.Holder{{Kind: "role", Name: "lead"}}, More: 1}
 	member := func(subjects ...string) (all []policy.Membership) {
 		for _, s := range subjects {
-			all = append(all, policy.Membership{Holder: policy.Holder{Kind: "subject", Name: s}, Roles: []string{"lead"}})
+			all = append(all,
+				policy.Membership{Holder: policy.Holder{Kind: "subject", Name: s}, Roles: []string{"lead"}})
 		}
 		return all
 	}
@@ -330,7 +390,8 @@ func TestFormerApprovers(t *testing.T) {
 		rules *policy.Policy
 		state State
 	}{{"bob", before, Waiting}, {"carol", after, Waiting}, {"dave", after, Approved}} {
-		if p, err := s.Answer(waitingID(s), Answer{Person: person(c.who), Approve: true}, c.rules); err != nil || p.State != c.state {
+		if p, err := s.Answer(waitingID(s), Answer{Person: person(c.who), Approve: true}, c.rules); err != nil ||
+			p.State != c.state {
 			t.Fatalf("answer %d: %+v, %v", i+1, p, err)
 		}
 	}

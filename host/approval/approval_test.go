@@ -17,7 +17,8 @@ import (
 
 func callBy(subject, arguments string) *Call {
 	return &Call{
-		Principal: authn.Principal{Subject: subject, Tenant: "one", Method: "test"}, Item: policy.Item{Server: "s", Kind: policy.Tool, Name: "t"},
+		Principal: authn.Principal{Subject: subject, Tenant: "one", Method: "test"},
+		Item:      policy.Item{Server: "s", Kind: policy.Tool, Name: "t"},
 		Arguments: []byte(arguments), Terms: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall},
 	}
 }
@@ -39,12 +40,14 @@ func TestShow(t *testing.T) {
 		`{"a":"\ud800\u0041"}`:                   "{\n  \"a\": \"\\ud800\\u0041\"\n}",
 		`{`:                                      "arguments that are not valid",
 	} {
-		if got := Show([]byte(in), func(text string) string { return strings.ReplaceAll(text, "s3cr3t-value", "(hidden)") }); got != want {
+		if got := Show([]byte(in),
+			func(text string) string { return strings.ReplaceAll(text, "s3cr3t-value", "(hidden)") }); got != want {
 			t.Errorf("%s: %q, want %q", in, got, want)
 		}
 	}
 	deep := strings.Repeat(`{"a":`, 40) + `"x"` + strings.Repeat("}", 40)
-	if got := Show([]byte(deep), nil); strings.Contains(got, `"x"`) || !strings.Contains(got, `"*** (147 bytes hidden)"`) {
+	if got := Show([]byte(deep), nil); strings.Contains(got, `"x"`) ||
+		!strings.Contains(got, `"*** (147 bytes hidden)"`) {
 		t.Errorf("what is too deep to look at is shown: %s", got)
 	}
 	long := Show([]byte(`{"a":"`+strings.Repeat("é", maxShown)+`"}`), nil)
@@ -55,7 +58,8 @@ func TestShow(t *testing.T) {
 
 // FuzzUnescape: what a person is shown says the same as the arguments.
 func FuzzUnescape(f *testing.F) {
-	for _, seed := range []string{`{"a":"\u0041\\\"","b":["\/"]}`, `"\ud83d\ude00"`, `"\ud800"`, `"`, `"\`, `{"a":"<>&"}`} {
+	for _, seed := range []string{`{"a":"\u0041\\\"","b":["\/"]}`, `"\ud83d\ude00"`, `"\ud800"`, `"`, `"\`,
+		`{"a":"<>&"}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
@@ -89,7 +93,8 @@ func TestStoreIsBounded(t *testing.T) {
 		if err := s.Confirm(context.Background(), callBy("bob", `{}`)); !fault.Is(err, fault.ApprovalRequired) {
 			t.Errorf("another principal: %v", err)
 		}
-		if err := s.Confirm(context.Background(), callBy("carol", `{"a":"`+strings.Repeat("x", maxKept)+`"}`)); !fault.Is(err, fault.ApprovalDenied) {
+		if err := s.Confirm(context.Background(),
+			callBy("carol", `{"a":"`+strings.Repeat("x", maxKept)+`"}`)); !fault.Is(err, fault.ApprovalDenied) {
 			t.Errorf("large arguments: %v", err)
 		}
 		for i := range 2 * MaxKept {
@@ -133,7 +138,8 @@ func TestAnswer(t *testing.T) {
 // that is written in another way does.
 func TestCanonicalArguments(t *testing.T) {
 	same := []string{`{"a":1,"b":{"x":[1,2],"y":"é"}}`, `{ "b": {"y":"\u00e9", "x":[ 1,2 ]}, "a":1 }`}
-	other := []string{`{"a":1.0,"b":{"x":[1,2],"y":"é"}}`, `{"a":1,"b":{"x":[2,1],"y":"é"}}`, `{"a":1,"b":{"x":[1,2],"y":"e\u0301"}}`, `{"a":"1","b":{"x":[1,2],"y":"é"}}`}
+	other := []string{`{"a":1.0,"b":{"x":[1,2],"y":"é"}}`, `{"a":1,"b":{"x":[2,1],"y":"é"}}`,
+		`{"a":1,"b":{"x":[1,2],"y":"e\u0301"}}`, `{"a":"1","b":{"x":[1,2],"y":"é"}}`}
 	if a, b := canonical([]byte(same[0])), canonical([]byte(same[1])); string(a) != string(b) {
 		t.Errorf("%s and %s", a, b)
 	}
@@ -142,7 +148,8 @@ func TestCanonicalArguments(t *testing.T) {
 			t.Errorf("%s equals %s", text, same[0])
 		}
 	}
-	for _, pair := range [][2]string{{"9007199254740993", "9007199254740992"}, {"1e2", "100"}, {"-0", "0"}, {`{"a":1,"a":2}`, `{"a":2}`}, {`{"a":1,"a":2}`, `{"a":2,"a":1}`}} {
+	for _, pair := range [][2]string{{"9007199254740993", "9007199254740992"}, {"1e2", "100"}, {"-0", "0"},
+		{`{"a":1,"a":2}`, `{"a":2}`}, {`{"a":1,"a":2}`, `{"a":2,"a":1}`}} {
 		if string(canonical([]byte(pair[0]))) == string(canonical([]byte(pair[1]))) {
 			t.Errorf("%s equals %s", pair[0], pair[1])
 		}
@@ -198,11 +205,14 @@ func TestApprovalsAreShared(t *testing.T) {
 		want  string // of the error; empty: the call waits
 	}{
 		"20 principals of one tenant, another tenant": {500, fillTenant("a", 20), client{"b", "x"}, ""},
-		"20 principals of one tenant, a new one":      {500, fillTenant("a", 20), client{"a", "x"}, "500 calls of this tenant wait or were answered, which is its share of 1000"},
-		"20 principals of one tenant, without shares": {0, fillTenant("a", 20), client{"b", "x"}, "1000 calls of all clients wait or were answered"},
-		"one principal, itself":                       {500, fillTenant("a", 1), client{"a", "0"}, "50 calls of this client wait, which is its share of 1000"},
-		"one principal, another of its tenant":        {500, fillTenant("a", 1), client{"a", "1"}, ""},
-		"two tenants, a third":                        {400, fillTenants("a", "b"), client{"c", "x"}, ""},
+		"20 principals of one tenant, a new one": {500, fillTenant("a", 20), client{"a", "x"},
+			"500 calls of this tenant wait or were answered, which is its share of 1000"},
+		"20 principals of one tenant, without shares": {0, fillTenant("a", 20), client{"b", "x"},
+			"1000 calls of all clients wait or were answered"},
+		"one principal, itself": {500, fillTenant("a", 1), client{"a", "0"},
+			"50 calls of this client wait, which is its share of 1000"},
+		"one principal, another of its tenant": {500, fillTenant("a", 1), client{"a", "1"}, ""},
+		"two tenants, a third":                 {400, fillTenants("a", "b"), client{"c", "x"}, ""},
 		"denied calls count": {500, func(ask func(client, int) error, s *Store) {
 			for i := range 500 {
 				_ = ask(client{"a", fmt.Sprint(i % 20)}, i)
@@ -216,7 +226,8 @@ func TestApprovalsAreShared(t *testing.T) {
 				s.Approve(made)
 			}
 		}, client{"a", "x"}, ""},
-		"a share above the limit is the limit": {5000, fillTenant("a", 20), client{"b", "x"}, "1000 calls of all clients"},
+		"a share above the limit is the limit": {5000, fillTenant("a", 20), client{"b", "x"},
+			"1000 calls of all clients"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := NewStore()

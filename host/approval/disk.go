@@ -51,7 +51,8 @@ func (s *Store) Keep(path string, log hclog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("the approvals in %s: %w", path, err)
 	}
-	d := &disk{db: db, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), sync: make(chan chan struct{}), changed: map[Key][]byte{}}
+	d := &disk{db: db, log: log, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		sync: make(chan chan struct{}), changed: map[Key][]byte{}}
 	all, err := d.read()
 	if err != nil {
 		return fmt.Errorf("the approvals in %s: %w", path, errors.Join(err, db.Close()))
@@ -182,7 +183,8 @@ func (d *disk) put(batch map[Key][]byte) error {
 		if text == nil {
 			_, err = tx.ExecContext(ctx, "DELETE FROM approvals WHERE key = ?", k[:])
 		} else {
-			_, err = tx.ExecContext(ctx, "INSERT INTO approvals (key, entry) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry", k[:], text)
+			_, err = tx.ExecContext(ctx, "INSERT INTO approvals (key, entry) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET entry = excluded.entry",
+				k[:], text)
 		}
 		if err != nil {
 			return err
@@ -225,7 +227,8 @@ func openDisk(path string) (*sql.DB, error) {
 		return nil, err
 	}
 	// One process has the file. A commit survives its end.
-	db, err := sqlitefile.Open(path, "busy_timeout(1000)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)", "synchronous(NORMAL)", "journal_size_limit(4194304)")
+	db, err := sqlitefile.Open(path, "busy_timeout(1000)", "locking_mode(EXCLUSIVE)", "journal_mode(WAL)",
+		"synchronous(NORMAL)", "journal_size_limit(4194304)")
 	if err != nil {
 		return nil, err
 	}

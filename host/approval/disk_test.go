@@ -35,7 +35,9 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 		return c
 	}
 	s := kept(t, path)
-	waits, approved, denied, used, standing := call("w", `{"a":1}`, policy.CoversCall), call("a", `{"a":1}`, policy.CoversCall), call("d", `{}`, policy.CoversCall), call("u", `{}`, policy.CoversCall), call("s", `{}`, policy.CoversTool)
+	waits, approved, denied, used, standing := call("w", `{"a":1}`, policy.CoversCall),
+		call("a", `{"a":1}`, policy.CoversCall), call("d", `{}`, policy.CoversCall), call("u", `{}`, policy.CoversCall),
+		call("s", `{}`, policy.CoversTool)
 	for _, c := range []*Call{waits, waits, approved, denied, used, standing} {
 		if err := s.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
 			t.Fatal(err)
@@ -90,7 +92,8 @@ func TestApprovalsOutliveAProcess(t *testing.T) {
 	if ok, _ := s.Use(other); ok {
 		t.Error("an approval under one rule counts under another")
 	}
-	if p, err := s.Answer(ids["w"], answerOf("you", true), nil); err != nil || p.Call.Principal.Roles[0] != "dev" || string(p.Call.Arguments) != `{"a":1}` {
+	if p, err := s.Answer(ids["w"], answerOf("you", true), nil); err != nil || p.Call.Principal.Roles[0] != "dev" ||
+		string(p.Call.Arguments) != `{"a":1}` {
 		t.Errorf("%+v, %v", p, err)
 	}
 	s.Close()
@@ -128,7 +131,8 @@ func TestFilesOfApprovals(t *testing.T) {
 	if all := kept(t, path).All(); len(all) != 0 {
 		t.Errorf("%+v", all)
 	}
-	if err := NewStore().Keep(t.TempDir(), hclog.NewNullLogger()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if err := NewStore().Keep(t.TempDir(), hclog.NewNullLogger()); err == nil ||
+		!strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a directory: %v", err)
 	}
 }

@@ -70,7 +70,8 @@ func unescape(value []byte) []byte {
 // plainString returns a JSON string with as few escapes as possible.
 func plainString(quoted []byte) []byte {
 	var text string
-	if !bytes.Contains(quoted, []byte{'\\'}) || json.Unmarshal(quoted, &text) != nil || strings.ContainsRune(text, utf8.RuneError) {
+	if !bytes.Contains(quoted, []byte{'\\'}) || json.Unmarshal(quoted, &text) != nil ||
+		strings.ContainsRune(text, utf8.RuneError) {
 		return quoted
 	}
 	var b bytes.Buffer
@@ -133,7 +134,8 @@ func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range text {
 		switch {
-		case r == '\n' || r == ' ' || unicode.IsPrint(r) && !visible.Hidden(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		case r == '\n' || r == ' ' ||
+			unicode.IsPrint(r) && !visible.Hidden(r) && !unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
 			b.WriteRune(r)
 		case r > 0xffff:
 			fmt.Fprintf(&b, `\U%08x`, r)

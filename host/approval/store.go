@@ -91,9 +91,11 @@ func (s *Store) Revoke(id string, who Person, rules *policy.Policy) (*Pending, e
 	p := s.find(id)
 	switch {
 	case p == nil:
-		return nil, fault.New(fault.ApprovalUnknown, "nothing was approved under %q", id).WithHint("junctor approvals lists what was")
+		return nil, fault.New(fault.ApprovalUnknown, "nothing was approved under %q", id).
+			WithHint("junctor approvals lists what was")
 	case p.State != Approved:
-		return nil, fault.New(fault.ApprovalUnknown, "%q is %s, and not approved", id, p.State).WithHint("a call that waits is denied with junctor approvals deny %s", id)
+		return nil, fault.New(fault.ApprovalUnknown, "%q is %s, and not approved", id, p.State).
+			WithHint("a call that waits is denied with junctor approvals deny %s", id)
 	}
 	if err := p.mayRevoke(who, rules); err != nil {
 		return nil, err
@@ -164,7 +166,8 @@ func (s *Store) use(p *Pending, c *Call) (ok bool, err error) {
 		return true, nil
 	case p.State == Denied:
 		c.found(p)
-		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved%s", c.Item.Kind, c.Item.Name, because(p)).
+		return false, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "%s %q was not approved%s",
+			c.Item.Kind, c.Item.Name, because(p)).
 			WithHint("do not send it again; ask the person who denied it"))
 	}
 	return false, nil
@@ -197,7 +200,8 @@ func (s *Store) Confirm(ctx context.Context, c *Call) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fault.Because(fault.CallCanceled, ctx.Err(), "the call was given up while it waited for the approval %s", p.ID).
+			return fault.Because(fault.CallCanceled, ctx.Err(),
+				"the call was given up while it waited for the approval %s", p.ID).
 				WithHint("send the same request again; what was approved stays approved")
 		}
 		timer.Stop()
@@ -215,7 +219,8 @@ func (s *Store) look(c *Call, turn *int) (_ *Pending, changed <-chan struct{}, e
 	k := c.Key()
 	p := s.byKey[k]
 	if p != nil && *turn > 0 && *turn < p.Times && c.Terms.Covers == policy.CoversCall {
-		return nil, nil, fault.In(c.Item.Server, fault.New(fault.CallCanceled, "the same call was sent again while this one waited for an approval, and waits in its place").
+		return nil, nil, fault.In(c.Item.Server, fault.New(fault.CallCanceled,
+			"the same call was sent again while this one waited for an approval, and waits in its place").
 			WithHint("nothing was called; the answer goes to the later request"))
 	}
 	if ok, err := s.use(p, c); ok || err != nil {
@@ -245,7 +250,8 @@ func (s *Store) add(k Key, c *Call) (*Pending, error) {
 		return nil, fault.In(c.Item.Server, err)
 	}
 	if len(c.Arguments)+len(c.Others) > maxKept {
-		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied, "the arguments have more than %d KiB, which no person can judge", maxKept>>10))
+		return nil, fault.In(c.Item.Server, fault.New(fault.ApprovalDenied,
+			"the arguments have more than %d KiB, which no person can judge", maxKept>>10))
 	}
 	kept := *c
 	kept.Waits, kept.Finds = nil, nil
@@ -273,10 +279,13 @@ func (s *Store) makeRoom(c *Call) *fault.Error {
 	const reached = "approval limit reached: "
 	switch {
 	case waiting >= MaxWaitingPerPrincipal:
-		return fault.New(fault.GatewayOverloaded, reached+"%d calls of this client wait, which is its share of %d", waiting, MaxKept).
+		return fault.New(fault.GatewayOverloaded, reached+"%d calls of this client wait, which is its share of %d",
+			waiting, MaxKept).
 			WithHint("wait until some are answered")
-	case ofTenant >= s.share && s.share < MaxKept && !s.forgetUsed(func(p *Pending) bool { return p.Call.Principal.Tenant == tenant }):
-		return fault.New(fault.GatewayOverloaded, reached+"%d calls of this tenant wait or were answered, which is its share of %d", ofTenant, MaxKept).
+	case ofTenant >= s.share && s.share < MaxKept &&
+		!s.forgetUsed(func(p *Pending) bool { return p.Call.Principal.Tenant == tenant }):
+		return fault.New(fault.GatewayOverloaded,
+			reached+"%d calls of this tenant wait or were answered, which is its share of %d", ofTenant, MaxKept).
 			WithHint("wait until some are answered or expire")
 	case len(s.byKey) >= MaxKept && !s.forgetUsed(func(*Pending) bool { return true }):
 		return fault.New(fault.GatewayOverloaded, reached+"%d calls of all clients wait or were answered", MaxKept).
@@ -420,8 +429,10 @@ func WaitingID(err error) string {
 // requiredError returns the error of a call that waits.
 func requiredError(p *Pending) error {
 	valid := p.Call.Terms.Valid
-	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s", p.Call.Item.Kind, p.Call.Item.Name, p.ID).
-		WithHint("ask the operator of the gateway to approve it in the console or with `junctor approvals approve`; then send the same request again within %s", short(valid))
+	f := fault.New(fault.ApprovalRequired, "%s %q needs an approval, which waits under the id %s",
+		p.Call.Item.Kind, p.Call.Item.Name, p.ID).
+		WithHint("ask the operator of the gateway to approve it in the console or with `junctor approvals approve`; then send the same request again within %s",
+			short(valid))
 	if needs := p.Call.Terms.Needs(); needs != "" {
 		f = f.WithHint("it needs %s; send the same request again within %s", needs, short(valid))
 	}
