@@ -193,7 +193,8 @@ func (f *FourEyes) stricterThan(o *FourEyes) int {
 		}
 		return 1
 	}
-	return cmp.Or(o.More-f.More, flag(f.Approvers != nil, o.Approvers != nil), flag(f.Apart != nil, o.Apart != nil), flag(f.Reason, o.Reason), flag(f.Pattern != "", o.Pattern != ""))
+	return cmp.Or(o.More-f.More, flag(f.Approvers != nil, o.Approvers != nil), flag(f.Apart != nil, o.Apart != nil),
+		flag(f.Reason, o.Reason), flag(f.Pattern != "", o.Pattern != ""))
 }
 
 // stricterThan orders approvals: another person before the one at the terminal, and that one
@@ -210,7 +211,8 @@ func (a *Approval) stricterThan(b *Approval) int {
 		}
 		return 0
 	}
-	return cmp.Or(byClient(a)-byClient(b), a.Four.stricterThan(&b.Four), slices.Index(order, a.Covers)-slices.Index(order, b.Covers), cmp.Compare(a.Valid, b.Valid))
+	return cmp.Or(byClient(a)-byClient(b), a.Four.stricterThan(&b.Four),
+		slices.Index(order, a.Covers)-slices.Index(order, b.Covers), cmp.Compare(a.Valid, b.Valid))
 }
 
 // Relayed is the method, and as the issuer of a holder the name, of people whom a program
@@ -249,7 +251,8 @@ func (p *Policy) Bars(who *authn.Principal) bool {
 		var held holderSet
 		one.members.of(who, &held)
 		if slices.ContainsFunc(one.rules, func(r *rule) bool {
-			return r.Effect == Denies && r.holder >= 0 && held.has(r.holder) && r.When == nil && r.Access == Ambiguous &&
+			return r.Effect == Denies && r.holder >= 0 && held.has(r.holder) && r.When == nil &&
+				r.Access == Ambiguous &&
 				r.Servers == nil && r.Tools == nil && r.Resources == nil && r.Prompts == nil
 		}) {
 			return true

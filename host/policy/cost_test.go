@@ -17,12 +17,16 @@ func largePolicy(when *condition.Condition) (*Policy, *Query) {
 	}
 	for i := range 499 {
 		r.Rules = append(r.Rules, Rule{
-			Effect: Effect(i % 3), Holder: Holder{Kind: "role", Name: r.Roles[i%50]}, Servers: []string{"git*"}, Tools: []string{fmt.Sprintf("*_%d", i), "create_*"}, At: fmt.Sprint("f:", i),
+			Effect: Effect(i % 3), Holder: Holder{Kind: "role", Name: r.Roles[i%50]}, Servers: []string{"git*"},
+			Tools: []string{fmt.Sprintf("*_%d", i), "create_*"}, At: fmt.Sprint("f:", i),
 		})
 	}
-	r.Rules = append(r.Rules, Rule{Effect: Allows, Holder: Holder{Kind: "role", Name: "role7"}, Tools: []string{"get_issue"}, When: when, At: "f:500"})
-	who := &authn.Principal{Subject: "alice", Tenant: "acme", Roles: []string{"role7", "role8", "another"}, Groups: []string{"g"}}
-	q := &Query{Principal: who, Item: Item{"github", Tool, "get_issue"}, Access: Read, Args: []byte(`{"owner":"acme","repo":"acme/site","number":7}`)}
+	r.Rules = append(r.Rules, Rule{Effect: Allows, Holder: Holder{Kind: "role", Name: "role7"},
+		Tools: []string{"get_issue"}, When: when, At: "f:500"})
+	who := &authn.Principal{Subject: "alice", Tenant: "acme", Roles: []string{"role7", "role8", "another"},
+		Groups: []string{"g"}}
+	q := &Query{Principal: who, Item: Item{"github", Tool, "get_issue"}, Access: Read,
+		Args: []byte(`{"owner":"acme","repo":"acme/site","number":7}`)}
 	return New(map[string]Server{"github": {}}, r), q
 }
 

@@ -165,7 +165,9 @@ func (d *Decision) leaveOpen(may [Allows + 1]*rule) {
 		if r == nil {
 			continue
 		}
-		if otherwise := [...]bool{Denies: d.Verdict != Deny, Confirms: d.Verdict == Allow || d.Verdict == Deny, Allows: d.Verdict == Deny}; otherwise[r.Effect] && !d.denied() {
+		if otherwise := [...]bool{
+			Denies: d.Verdict != Deny, Confirms: d.Verdict == Allow || d.Verdict == Deny, Allows: d.Verdict == Deny,
+		}; otherwise[r.Effect] && !d.denied() {
 			d.leaveTo(r)
 			return
 		}

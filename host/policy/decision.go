@@ -72,7 +72,8 @@ func (d Decision) Permit() (Permit, error) {
 		if d.Reason != "" {
 			message += "; " + d.Reason
 		}
-		return Permit{}, &fault.Error{Code: fault.Denied, Server: d.item.Server, Message: message, Hint: "junctor why shows every rule about it"}
+		return Permit{}, &fault.Error{Code: fault.Denied, Server: d.item.Server, Message: message,
+			Hint: "junctor why shows every rule about it"}
 	}
 	return Permit{&grant{item: d.item, principal: d.principal, args: d.args, unapproved: d.approval != nil}}, nil
 }

@@ -49,7 +49,8 @@ func (p *Policy) Explain(q *Query, undecided bool) Explanation {
 	for _, o := range p.above {
 		also := o.explain(q, undecided)
 		x = Explanation{
-			Decision: stricter(also.Decision, x.Decision), Roles: append(x.Roles, also.Roles...), Rules: append(also.Rules, x.Rules...),
+			Decision: stricter(also.Decision, x.Decision), Roles: append(x.Roles, also.Roles...),
+			Rules: append(also.Rules, x.Rules...),
 		}
 	}
 	return x

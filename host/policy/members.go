@@ -39,7 +39,8 @@ type membership struct {
 
 // newMembers numbers the roles, subjects and groups of a policy.
 func newMembers(r Rules) members {
-	m := members{numbers: map[Holder]int{}, roles: map[string][]roleBlock{}, subjects: map[string][]membership{}, groups: map[string][]membership{}}
+	m := members{numbers: map[Holder]int{}, roles: map[string][]roleBlock{}, subjects: map[string][]membership{},
+		groups: map[string][]membership{}}
 	number := func(h Holder) int {
 		if _, known := m.numbers[h]; !known {
 			m.numbers[h] = len(m.numbers)
@@ -58,7 +59,8 @@ func newMembers(r Rules) members {
 		}
 	}
 	for _, one := range r.Members {
-		entry := membership{named: one.Holder, holder: one.Holder.reserved(), self: number(one.Holder), roles: one.Roles}
+		entry := membership{named: one.Holder, holder: one.Holder.reserved(), self: number(one.Holder),
+			roles: one.Roles}
 		of := m.subjects
 		if one.Holder.Kind == "group" {
 			of = m.groups

@@ -31,13 +31,16 @@ func TestNarrowedEqualsAllowed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, q := drawRules(t), drawQuery(t)
 		q.Item.Kind = Tool
-		rules.Rules = append(rules.Rules, Rule{Effect: rapid.SampledFrom([]Effect{Denies, Allows, Allows}).Draw(t, "about arguments"), Tools: []string{"*"}, When: drawCondition(t, 2), At: "f:9"})
+		rules.Rules = append(rules.Rules,
+			Rule{Effect: rapid.SampledFrom([]Effect{Denies, Allows, Allows}).Draw(t, "about arguments"),
+				Tools: []string{"*"}, When: drawCondition(t, 2), At: "f:9"})
 		p := New(servers, rules)
 		if p.List(q).Verdict != Depends {
 			return
 		}
 		constraints, exact := p.Narrow(q)
-		shown, err := schema.Compile(schema.Narrow([]byte(`{"type":"object","properties":{"x":{},"y":{}}}`), restrictions(constraints)))
+		shown, err := schema.Compile(schema.Narrow([]byte(`{"type":"object","properties":{"x":{},"y":{}}}`),
+			restrictions(constraints)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -91,8 +91,9 @@ func TestPermitCoversOneUse(t *testing.T) {
 		t.Error("not good for what it was given for")
 	}
 	for name, covers := range map[string]bool{
-		"another principal":  permit.Covers(authn.Anonymous(), item, args),
-		"another issuer":     permit.Covers(authn.Principal{Subject: who.Subject, Tenant: who.Tenant, Method: who.Method, Issuer: "https://id.example.com"}, item, args),
+		"another principal": permit.Covers(authn.Anonymous(), item, args),
+		"another issuer": permit.Covers(authn.Principal{Subject: who.Subject, Tenant: who.Tenant,
+			Method: who.Method, Issuer: "https://id.example.com"}, item, args),
 		"another server":     permit.Covers(who, Item{"t", Tool, "x"}, args),
 		"another tool":       permit.Covers(who, Item{"s", Tool, "y"}, args),
 		"another kind":       permit.Covers(who, Item{"s", Prompt, "x"}, args),
@@ -131,10 +132,12 @@ func TestDecideFollowsAllowAndDeny(t *testing.T) {
 			allow := rapid.SliceOfN(pattern, 0, 3).Draw(t, "allow")
 			deny := rapid.SliceOfN(pattern, 0, 2).Draw(t, "deny")
 			name := fmt.Sprint("s", i)
-			servers[name], all[name] = Server{Allow: patterns(allow...), Deny: patterns(deny...)}, [2][]string{allow, deny}
+			servers[name], all[name] = Server{Allow: patterns(allow...), Deny: patterns(deny...)},
+				[2][]string{allow, deny}
 		}
 		p := New(servers, Rules{})
-		item := Item{fmt.Sprint("s", rapid.IntRange(0, 3).Draw(t, "server")), Tool, rapid.StringMatching(`[abc]{1,3}`).Draw(t, "tool")}
+		item := Item{fmt.Sprint("s", rapid.IntRange(0, 3).Draw(t, "server")), Tool,
+			rapid.StringMatching(`[abc]{1,3}`).Draw(t, "tool")}
 		matches := func(patterns []string) bool {
 			for _, pat := range patterns {
 				if condition.Like(item.Name, pat) {
@@ -154,16 +157,21 @@ func TestDecideFollowsAllowAndDeny(t *testing.T) {
 // TestStrictestConfirmation: whatever the order in the file, another person must approve
 // where a rule says so.
 func TestStrictestConfirmation(t *testing.T) {
-	byClient := Rule{Effect: Confirms, Tools: []string{"write_*"}, At: "f:1:1", Approval: Approval{ByClient: true, Valid: time.Hour, Covers: CoversServer}}
-	byPerson := Rule{Effect: Confirms, Tools: []string{"write_prod"}, At: "f:2:1", Approval: Approval{Valid: time.Hour, Covers: CoversCall}}
+	byClient := Rule{Effect: Confirms, Tools: []string{"write_*"}, At: "f:1:1",
+		Approval: Approval{ByClient: true, Valid: time.Hour, Covers: CoversServer}}
+	byPerson := Rule{Effect: Confirms, Tools: []string{"write_prod"}, At: "f:2:1",
+		Approval: Approval{Valid: time.Hour, Covers: CoversCall}}
 	servers := map[string]Server{"s": {}}
 	for name, p := range map[string]*Policy{
-		"first":   New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson, byClient}}),
-		"last":    New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient, byPerson}}),
-		"managed": New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient}}).Under(Rules{Given: true, Default: Allows, Rules: []Rule{byPerson}}),
-		"own":     New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson}}).Under(Rules{Given: true, Default: Allows, Rules: []Rule{byClient}}),
+		"first": New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson, byClient}}),
+		"last":  New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient, byPerson}}),
+		"managed": New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byClient}}).Under(Rules{Given: true,
+			Default: Allows, Rules: []Rule{byPerson}}),
+		"own": New(servers, Rules{Given: true, Default: Allows, Rules: []Rule{byPerson}}).Under(Rules{Given: true,
+			Default: Allows, Rules: []Rule{byClient}}),
 	} {
-		d := p.Decide(&Query{Principal: &authn.Principal{Subject: "carol"}, Item: Item{Server: "s", Kind: Tool, Name: "write_prod"}})
+		d := p.Decide(&Query{Principal: &authn.Principal{Subject: "carol"},
+			Item: Item{Server: "s", Kind: Tool, Name: "write_prod"}})
 		if d.Verdict != Confirm || d.Approval() == nil || d.Approval().ByClient {
 			t.Errorf("%s: %v %+v", name, d.Verdict, d.Approval())
 		}

@@ -74,7 +74,9 @@ func (r *rule) identity() string {
 	if r.When != nil {
 		when = r.When.Source
 	}
-	return fmt.Sprintf("%q %q %q %q %q %q %q %q %q %t %q %q", r.Holder.Kind, r.Holder.Name, r.Holder.Tenant, r.Holder.Issuer, r.Servers, r.Tools, r.Resources, r.Prompts, r.Access, r.Approval.ByClient, r.Approval.Covers, when) + r.Approval.Four.Print()
+	return fmt.Sprintf("%q %q %q %q %q %q %q %q %q %t %q %q", r.Holder.Kind, r.Holder.Name, r.Holder.Tenant,
+		r.Holder.Issuer, r.Servers, r.Tools, r.Resources, r.Prompts, r.Access, r.Approval.ByClient, r.Approval.Covers,
+		when) + r.Approval.Four.Print()
 }
 
 // matchesItem returns why the rule is not about an item, or "" if it is. It ignores who

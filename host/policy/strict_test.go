@@ -26,10 +26,14 @@ func TestStrictPolicyDeniesAmbiguousTools(t *testing.T) {
 		{"allow write", Allows, true, []Rule{{Effect: Allows, Access: Write}}, Ambiguous, Deny},
 		{"allow read", Denies, true, []Rule{{Effect: Allows, Access: Read}}, Ambiguous, Deny},
 		{"deny read", Allows, false, []Rule{{Effect: Denies, Access: Read}}, Ambiguous, Allow},
-		{"deny read, strict", Denies, true, []Rule{{Effect: Denies, Access: Read}, {Effect: Allows, Access: none}}, Ambiguous, Deny},
-		{"deny write, strict", Denies, true, []Rule{{Effect: Denies, Access: Write}, {Effect: Allows, Access: none}}, Ambiguous, Deny},
+		{"deny read, strict",
+			Denies, true, []Rule{{Effect: Denies, Access: Read}, {Effect: Allows, Access: none}}, Ambiguous, Deny},
+		{"deny write, strict",
+			Denies, true, []Rule{{Effect: Denies, Access: Write}, {Effect: Allows, Access: none}}, Ambiguous, Deny},
 		{"confirm read allows nothing", Denies, true, []Rule{{Effect: Confirms, Access: Read}}, Ambiguous, Deny},
-		{"tighten read", Denies, true, []Rule{{Effect: Confirms, Access: Read, Tightens: true}, {Effect: Allows, Access: none}}, Ambiguous, Confirm},
+		{"tighten read", Denies, true,
+			[]Rule{{Effect: Confirms, Access: Read, Tightens: true}, {Effect: Allows, Access: none}},
+			Ambiguous, Confirm},
 	} {
 		p := New(map[string]Server{"s": {}}, Rules{Given: true, Default: c.fallback, Strict: c.strict, Rules: c.rules})
 		q := &Query{Principal: &authn.Principal{}, Item: Item{"s", Tool, "t"}, Access: c.access}
