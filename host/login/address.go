@@ -21,8 +21,9 @@ func Address(raw string, local bool) (string, error) {
 	u, problem := vetted(raw, local)
 	if problem != "" {
 		return "", &sdk.Error{
-			Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of the page to open %s: %s", problem, shown(raw)),
-			Hint: "report it to the operator of the server, which names this address: Junctor opens only https addresses in a browser",
+			Code: sdk.Denied, Reason: "auth_url_rejected",
+			Message: fmt.Sprintf("the address of the page to open %s: %s", problem, shown(raw)),
+			Hint:    "report it to the operator of the server, which names this address: Junctor opens only https addresses in a browser",
 		}
 	}
 	return u, nil

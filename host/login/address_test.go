@@ -26,7 +26,8 @@ func TestAddress(t *testing.T) {
 			t.Errorf("%q became %q, %v; want %q", raw, got, err, want)
 		}
 	}
-	for _, raw := range []string{"http://127.0.0.1:8080/a", "http://localhost/a", "http://[::1]:1/a", "http://127.9.9.9/"} {
+	for _, raw := range []string{"http://127.0.0.1:8080/a", "http://localhost/a", "http://[::1]:1/a",
+		"http://127.9.9.9/"} {
 		if _, err := Address(raw, true); err != nil {
 			t.Errorf("%q with a server on this machine: %v", raw, err)
 		}
@@ -39,12 +40,15 @@ func TestAddress(t *testing.T) {
 // evil are addresses that are rejected wherever the server is.
 var evil = []string{
 	"", "x", "/a", "//a/b", "https:", "https://", "https:a", "https:///a", "https://:443/",
-	"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x", "ftp://a/", "ms-msdt:/id", "chrome://settings", "mailto:a@b",
-	"http://x$(touch /tmp/pwn)/", "http://x$(touch${IFS}/tmp/pwn)/", "https://x$(touch${IFS}/tmp/pwn)/", "https://`id`/", "https://a;b/", "https://a&b/", "https://a|b/",
-	"--upload-pack=x", "-https://a/", " https://a/", "https://a/ b", "https://a/\nb", "https://a/\x1b[2J", "https://a/\u202ebc", "https://a\u200b.com/", "https://a/\xff",
-	"https://u:p@h/", "https://u@h/", "https://@h/", "https://good.example@evil.example/", `https://good.example\@evil.example/`, `https://a\b/`,
-	"https://\u0430pple.com/", "https://a%2eb/", "https://a..b/", "https://.a/", "https://-a/", "https://a:b/", "https://[::1%25eth0]/", "https://[::1/", "https://a:/",
-	"http://example.com/", "http://10.0.0.1/", "http://169.254.169.254/latest/", "http://localhost.example.com/", "http://[::ffff:10.0.0.1]/", "http://0.0.0.0/",
+	"javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x", "ftp://a/", "ms-msdt:/id",
+	"chrome://settings", "mailto:a@b", "http://x$(touch /tmp/pwn)/", "http://x$(touch${IFS}/tmp/pwn)/",
+	"https://x$(touch${IFS}/tmp/pwn)/", "https://`id`/", "https://a;b/", "https://a&b/", "https://a|b/",
+	"--upload-pack=x", "-https://a/", " https://a/", "https://a/ b", "https://a/\nb", "https://a/\x1b[2J",
+	"https://a/\u202ebc", "https://a\u200b.com/", "https://a/\xff", "https://u:p@h/", "https://u@h/", "https://@h/",
+	"https://good.example@evil.example/", `https://good.example\@evil.example/`, `https://a\b/`,
+	"https://\u0430pple.com/", "https://a%2eb/", "https://a..b/", "https://.a/", "https://-a/", "https://a:b/",
+	"https://[::1%25eth0]/", "https://[::1/", "https://a:/", "http://example.com/", "http://10.0.0.1/",
+	"http://169.254.169.254/latest/", "http://localhost.example.com/", "http://[::ffff:10.0.0.1]/", "http://0.0.0.0/",
 	"https://a/" + strings.Repeat("x", maxAddress),
 }
 
@@ -84,20 +88,23 @@ func TestHints(t *testing.T) {
 		t.Errorf("%d services", len(known))
 	}
 	for _, other := range []string{
-		"", "mcp.sentry.dev", "http://mcp.sentry.dev/", "https://mcp.sentry.dev.evil.example/", "https://evil-mcp.sentry.dev/", "https://sentry.dev/",
-		"https://mcp.sentry.dev:8443/", "https://evil.example/mcp.sentry.dev", "https://mcp.sentry.dev@evil.example/", "https://x.gitlab.com/",
+		"", "mcp.sentry.dev", "http://mcp.sentry.dev/", "https://mcp.sentry.dev.evil.example/",
+		"https://evil-mcp.sentry.dev/", "https://sentry.dev/", "https://mcp.sentry.dev:8443/",
+		"https://evil.example/mcp.sentry.dev", "https://mcp.sentry.dev@evil.example/", "https://x.gitlab.com/",
 	} {
 		if h, ok := HintFor(other); ok {
 			t.Errorf("%q is taken for %s", other, h.Service)
 		}
 	}
-	if h, ok := HintFor("https://API.githubcopilot.com./mcp/"); !ok || !strings.Contains(h.Advice, "personal access token") {
+	if h, ok := HintFor("https://API.githubcopilot.com./mcp/"); !ok ||
+		!strings.Contains(h.Advice, "personal access token") {
 		t.Errorf("GitHub: %+v", h)
 	}
 }
 
 func TestPorts(t *testing.T) {
-	for text, want := range map[string]portRange{"": {8085, 8099}, "0": {}, "9000": {9000, 9000}, " 9000 - 9001 ": {9000, 9001}, "7-7": {7, 7}} {
+	for text, want := range map[string]portRange{"": {8085, 8099}, "0": {}, "9000": {9000, 9000},
+		" 9000 - 9001 ": {9000, 9001}, "7-7": {7, 7}} {
 		if got, err := parsePorts(text); err != nil || got != want {
 			t.Errorf("%q: %v, %v", text, got, err)
 		}

@@ -33,10 +33,12 @@ func (t *Terminal) OpenURL(ctx context.Context, page, why string) error {
 		intro = strings.TrimSuffix(server+": "+intro, ": ")
 	}
 	if t.headless != "" {
-		t.printf("%s\nOpen this page of %s in a browser (none is opened here: %s):\n\n  %s\n\n", intro, host, t.headless, address)
+		t.printf("%s\nOpen this page of %s in a browser (none is opened here: %s):\n\n  %s\n\n",
+			intro, host, t.headless, address)
 		return nil
 	}
-	t.printf("%s\nOpening a page of %s in the browser. If none appears, open it yourself:\n\n  %s\n\n", intro, host, address)
+	t.printf("%s\nOpening a page of %s in the browser. If none appears, open it yourself:\n\n  %s\n\n",
+		intro, host, address)
 	if err := t.browse(ctx, address); err != nil {
 		t.printf("No browser was opened: %s.\n", plain(err.Error()))
 	}
@@ -116,7 +118,8 @@ func (t *Terminal) find(name string) (string, error) {
 // browserVariables are the variables that a browser needs to find the user's session.
 // They hold no secrets.
 var browserVariables = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "TMPDIR", "TMP", "TEMP",
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "TZ", "TMPDIR",
+	"TMP", "TEMP",
 	"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "DESKTOP_SESSION", "DESKTOP_STARTUP_ID",
 	"XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "XDG_SESSION_DESKTOP", "XDG_SESSION_ID",
 	"XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS", "XDG_CACHE_HOME",

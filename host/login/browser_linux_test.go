@@ -17,7 +17,10 @@ func recorder(t *testing.T, more string) (program, record string) {
 	t.Helper()
 	dir := t.TempDir()
 	program, record = filepath.Join(dir, "browser"), filepath.Join(dir, "record")
-	script := fmt.Sprintf("#!/bin/sh\nfor a in \"$@\"; do echo \"arg:$a\"; done >%s.new\nenv >>%s.new\nmv %s.new %s\n%s\n", record, record, record, record, more)
+	script := fmt.Sprintf(
+		"#!/bin/sh\nfor a in \"$@\"; do echo \"arg:$a\"; done >%s.new\nenv >>%s.new\nmv %s.new %s\n%s\n",
+		record, record, record, record, more,
+	)
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +29,8 @@ func recorder(t *testing.T, more string) (program, record string) {
 
 // at returns the environment of a desktop with the given BROWSER.
 func at(browser string) func(string) (string, bool) {
-	set := map[string]string{"BROWSER": browser, "PATH": os.Getenv("PATH"), "DISPLAY": ":9", "HOME": "/nonexistent", "AWS_SECRET_ACCESS_KEY": "s3cret", "JUNCTOR_PASSWORD": "s3cret"}
+	set := map[string]string{"BROWSER": browser, "PATH": os.Getenv("PATH"),
+		"DISPLAY": ":9", "HOME": "/nonexistent", "AWS_SECRET_ACCESS_KEY": "s3cret", "JUNCTOR_PASSWORD": "s3cret"}
 	return func(name string) (string, bool) { v, ok := set[name]; return v, ok }
 }
 
@@ -62,8 +66,9 @@ func TestOpenURLStartsBrowser(t *testing.T) {
 	}{
 		"plain":      {"https://login.example.com/a?b=c&d=e", "https://login.example.com/a?b=c&d=e", ""},
 		"two in one": {"https://a/;calc&x", "https://a/%3Bcalc%26x", ""},
-		"a shell":    {"https://a/$(touch$IFS" + hurt + ")?`touch${IFS}" + hurt + "`", "https://a/%24%28touch%24IFS" + hurt + "%29?%60touch%24%7BIFS%7D" + hurt + "%60", ""},
-		"arguments":  {"https://a/", "https://a/", "--new-window $(touch " + hurt + ")"},
+		"a shell": {"https://a/$(touch$IFS" + hurt + ")?`touch${IFS}" + hurt + "`",
+			"https://a/%24%28touch%24IFS" + hurt + "%29?%60touch%24%7BIFS%7D" + hurt + "%60", ""},
+		"arguments": {"https://a/", "https://a/", "--new-window $(touch " + hurt + ")"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program, record := recorder(t, "")
@@ -135,9 +140,10 @@ func TestOpenURLPrintsAddress(t *testing.T) {
 		"--no-browser": {true, at(program), "none is opened here: --no-browser"},
 		"no display":   {false, nowhere, "none is opened here: there is no display"},
 		"absent":       {false, at("/nonexistent/browser"), "No browser was opened: "},
-		"not in PATH":  {false, at("junctor-has-no-such-browser"), "No browser was opened: there is no junctor-has-no-such-browser in PATH"},
-		"relative":     {false, at("./browser"), `No browser was opened: BROWSER names "./browser", which is relative`},
-		"broken":       {false, at(broken), "No browser was opened: browser exited with status 3"},
+		"not in PATH": {false, at("junctor-has-no-such-browser"),
+			"No browser was opened: there is no junctor-has-no-such-browser in PATH"},
+		"relative": {false, at("./browser"), `No browser was opened: BROWSER names "./browser", which is relative`},
+		"broken":   {false, at(broken), "No browser was opened: browser exited with status 3"},
 	} {
 		seen := &screen{}
 		term, err := New(Options{Out: seen, Server: "demo", NoBrowser: c.never, Lookup: c.lookup})
@@ -147,7 +153,8 @@ func TestOpenURLPrintsAddress(t *testing.T) {
 		if err := term.OpenURL(t.Context(), "https://xn--pple-43d.com/?a=b", "log\x1b[31m in\u202e\nnow"); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for _, want := range []string{c.says, "\n  https://xn--pple-43d.com/?a=b\n", "of xn--pple-43d.com", "demo: log[31m in now\n"} {
+		for _, want := range []string{c.says, "\n  https://xn--pple-43d.com/?a=b\n",
+			"of xn--pple-43d.com", "demo: log[31m in now\n"} {
 			if !strings.Contains(seen.String(), want) {
 				t.Errorf("%s: the user does not see %q:\n%s", name, want, seen)
 			}

@@ -43,7 +43,8 @@ func (t *Terminal) Callback(ctx context.Context, path string) (sdk.Callback, err
 		return nil, err
 	}
 	path = "/" + strings.TrimPrefix(path, "/")
-	if u, err := url.Parse(path); err != nil || u.Path != path || u.Host != "" || strings.ContainsAny(path, " ?#%") || len(path) > 200 {
+	if u, err := url.Parse(path); err != nil || u.Path != path || u.Host != "" || strings.ContainsAny(path, " ?#%") ||
+		len(path) > 200 {
 		return nil, sdk.Errorf(sdk.Invalid, "%q cannot be the path of a callback", path)
 	}
 	l, err := t.ports.listen()
@@ -192,10 +193,12 @@ const (
 	pageHead = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 		`<title>Junctor</title><style>body{font:1.1em/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em;` +
 		`color-scheme:light dark}h1{font-size:1.4em}</style></head><body>`
-	pageDone = pageHead + `<h1>Back to the terminal</h1><p>Junctor has received the answer and finishes the login there. ` +
+	pageDone = pageHead +
+		`<h1>Back to the terminal</h1><p>Junctor has received the answer and finishes the login there. ` +
 		`You can close this page.</p></body></html>`
 	pageForeign  = pageHead + `<h1>Another login</h1><p>This answer belongs to another login, so Junctor goes on waiting. Use the page that was opened last.</p></body></html>`
-	pageDeclined = pageHead + `<h1>The login was not completed</h1><p>The service answered with an error, or the request was declined. ` +
+	pageDeclined = pageHead +
+		`<h1>The login was not completed</h1><p>The service answered with an error, or the request was declined. ` +
 		`The terminal says more. You can close this page.</p></body></html>`
 	pageBusy = pageHead + `<h1>Too many answers</h1><p>See the terminal.</p></body></html>`
 )

@@ -127,10 +127,12 @@ func TestCallback(t *testing.T) {
 		"state=x&error=<script>s3cret</script>":        "The login was not completed",
 	} {
 		status, body, h := get(t, "GET", c.URL()+"?"+query, nil)
-		if status != 200 || !strings.Contains(body, says) || strings.Contains(body, "s3cret") || strings.Contains(body, "<script") {
+		if status != 200 || !strings.Contains(body, says) || strings.Contains(body, "s3cret") ||
+			strings.Contains(body, "<script") {
 			t.Errorf("%s: %d, %s", query, status, body)
 		}
-		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
+		if h.Get("Cache-Control") != "no-store" || h.Get("Referrer-Policy") != "no-referrer" ||
+			!strings.Contains(h.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: %v", query, h)
 		}
 		if got := waiting(t, c); got != query {
@@ -140,7 +142,8 @@ func TestCallback(t *testing.T) {
 	// The answer to a page with another state is refused, and still reaches the plugin, which counts it.
 	state := "mine"
 	c.(*callback).term.state.Store(&state)
-	for query, want := range map[string]int{"code=1&state=mine": 200, "code=1&state=other": 400, "code=1": 400, "error=x&state=other": 400} {
+	for query, want := range map[string]int{"code=1&state=mine": 200, "code=1&state=other": 400,
+		"code=1": 400, "error=x&state=other": 400} {
 		if status, _, _ := get(t, "GET", c.URL()+"?"+query, nil); status != want || waiting(t, c) != query {
 			t.Errorf("%s: %d, want %d", query, status, want)
 		}
@@ -205,7 +208,8 @@ func TestCallbackIgnoresOtherRequests(t *testing.T) {
 
 // TestCallbackAcceptsDefaultPort: browsers and users leave out port 80.
 func TestCallbackAcceptsDefaultPort(t *testing.T) {
-	c := &callback{term: &Terminal{}, path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"}, slots: make(chan struct{}, 3), queries: make(chan string, 3)}
+	c := &callback{term: &Terminal{}, path: "/callback", hosts: [2]string{"127.0.0.1:80", "localhost:80"},
+		slots: make(chan struct{}, 3), queries: make(chan string, 3)}
 	for host, status := range map[string]int{
 		"127.0.0.1": 200, "localhost": 200, "127.0.0.1:80": 200, "evil.example": 404, "127.0.0.1:8080": 404, "": 404,
 	} {
@@ -224,8 +228,10 @@ func TestCallbackIgnoresMalformedRequests(t *testing.T) {
 	c := listening(t, Options{}, "/callback")
 	host := strings.Split(c.URL(), "/")[2]
 	for name, request := range map[string]string{
-		"a long address":         "GET /callback?code=" + strings.Repeat("x", 70<<10) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
-		"a long header":          "GET /callback?code=1 HTTP/1.1\r\nHost: " + host + "\r\nX: " + strings.Repeat("x", 70<<10) + "\r\n\r\n",
+		"a long address": "GET /callback?code=" +
+			strings.Repeat("x", 70<<10) + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
+		"a long header": "GET /callback?code=1 HTTP/1.1\r\nHost: " + host + "\r\nX: " + strings.Repeat("x",
+			70<<10) + "\r\n\r\n",
 		"no host":                "GET /callback?code=1 HTTP/1.0\r\n\r\n",
 		"an absolute address":    "GET http://evil.example/callback?code=1 HTTP/1.1\r\nHost: " + host + "\r\n\r\n",
 		"a connection elsewhere": "CONNECT evil.example:443 HTTP/1.1\r\nHost: evil.example:443\r\n\r\n",
@@ -330,7 +336,8 @@ func TestBusyPortsAreSkipped(t *testing.T) {
 	}
 	_, err = term.Callback(t.Context(), "/callback")
 	e, ok := errors.AsType[*sdk.Error](err)
-	if !ok || e.Code != sdk.Unavailable || e.Reason != "callback_ports" || !strings.Contains(e.Message, "port "+busy+" of 127.0.0.1") || e.Hint == "" {
+	if !ok || e.Code != sdk.Unavailable || e.Reason != "callback_ports" ||
+		!strings.Contains(e.Message, "port "+busy+" of 127.0.0.1") || e.Hint == "" {
 		t.Errorf("got %v", err)
 	}
 	// Other ports of the range may be busy as well.
@@ -350,7 +357,8 @@ func TestCallbackPaths(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/a?b", "/a#b", "/a b", "/a%2e", "/\n", "//evil.example/a", "/" + strings.Repeat("a", 300)} {
+	for _, path := range []string{"/a?b", "/a#b", "/a b", "/a%2e", "/\n", "//evil.example/a",
+		"/" + strings.Repeat("a", 300)} {
 		if c, err := term.Callback(t.Context(), path); sdk.CodeOf(err) != sdk.Invalid {
 			t.Errorf("%q: %v", path, err)
 			_ = c.Close()

@@ -40,7 +40,8 @@ func (c *Client) OpenURL(ctx context.Context, url, _ string) error {
 		return err
 	}
 	if !c.returns.Load() {
-		return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal", Message: "this login does not return to this machine, so it needs a terminal"}
+		return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_terminal",
+			Message: "this login does not return to this machine, so it needs a terminal"}
 	}
 	if err := ctx.Err(); err != nil {
 		return err

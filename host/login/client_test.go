@@ -17,10 +17,12 @@ func TestClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.OpenURL(t.Context(), "https://as.test/device", "enter the code ABCD"); sdk.CodeOf(err) != sdk.Unimplemented {
+	if err := c.OpenURL(t.Context(), "https://as.test/device",
+		"enter the code ABCD"); sdk.CodeOf(err) != sdk.Unimplemented {
 		t.Errorf("a login that ends elsewhere: %v", err)
 	}
-	if _, err := c.Prompt(t.Context(), sdk.Prompt{Fields: []sdk.PromptField{{Name: "token", Secret: true}}}); sdk.CodeOf(err) != sdk.Unimplemented {
+	if _, err := c.Prompt(t.Context(),
+		sdk.Prompt{Fields: []sdk.PromptField{{Name: "token", Secret: true}}}); sdk.CodeOf(err) != sdk.Unimplemented {
 		t.Errorf("a question: %v", err)
 	}
 	cb, err := c.Callback(t.Context(), "/callback")
@@ -30,7 +32,8 @@ func TestClient(t *testing.T) {
 	defer cb.Close()
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, bad := range []string{"javascript:alert(1)", "http://127.0.0.1/x", "https://u:p@as.test/", "https://аpple.test/", "file:///etc/passwd"} {
+	for _, bad := range []string{"javascript:alert(1)", "http://127.0.0.1/x", "https://u:p@as.test/",
+		"https://аpple.test/", "file:///etc/passwd"} {
 		if err := c.OpenURL(t.Context(), bad, ""); sdk.CodeOf(err) != sdk.Denied {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -38,7 +41,8 @@ func TestClient(t *testing.T) {
 	if err := c.OpenURL(gone, "https://as.test/", ""); err == nil || len(shown) > 0 {
 		t.Errorf("shown %q, %v", shown, err)
 	}
-	if err := c.OpenURL(t.Context(), "https://xn--pple-43d.test/authorize?a=`b`", ""); err != nil || len(shown) != 1 || shown[0] != "https://xn--pple-43d.test/authorize?a=%60b%60" {
+	if err := c.OpenURL(t.Context(), "https://xn--pple-43d.test/authorize?a=`b`", ""); err != nil || len(shown) != 1 ||
+		shown[0] != "https://xn--pple-43d.test/authorize?a=%60b%60" {
 		t.Errorf("shown %q, %v", shown, err)
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}

@@ -33,20 +33,25 @@ var (
 	honeycomb = Hint{"Honeycomb", "Log in with OAuth. If that is not possible, a team owner creates a management key with the permission Model Context Protocol; " +
 		"the token is KEY_ID:SECRET.", "https://docs.honeycomb.io/integrations/mcp/configuration-guide", oauthBlock}
 	github = Hint{"GitHub", "Its server does not register clients: create a fine-grained personal access token with the permissions that are needed, " +
-		"or register your own OAuth app and set its client_id.", "https://github.com/settings/personal-access-tokens/new", bearer("GITHUB_TOKEN", "")}
+		"or register your own OAuth app and set its client_id.",
+		"https://github.com/settings/personal-access-tokens/new", bearer("GITHUB_TOKEN", "")}
 	sentry = Hint{"Sentry", "Log in with OAuth.", "https://docs.sentry.io/product/sentry-mcp/", oauthBlock}
 	linear = Hint{"Linear", "Log in with OAuth, or create an API key under Settings, Security & access.",
 		"https://linear.app/settings/account/security", oauthBlock}
-	notion = Hint{"Notion", "Log in with OAuth: the hosted server takes no integration tokens.", "https://developers.notion.com/docs/mcp", oauthBlock}
-	slack  = Hint{"Slack", "Its server does not register clients: create a Slack app, have it approved for the workspace, and set its client_id and client_secret.",
-		"https://api.slack.com/apps", "auth \"oauth\" {\n  client_id     = \"…\"\n  client_secret = env(\"SLACK_CLIENT_SECRET\")\n}"}
-	grafana = Hint{"Grafana", "Log in with OAuth to the server of Grafana Cloud. A self-hosted server takes the token of a service account.",
+	notion = Hint{"Notion", "Log in with OAuth: the hosted server takes no integration tokens.",
+		"https://developers.notion.com/docs/mcp", oauthBlock}
+	slack = Hint{"Slack", "Its server does not register clients: create a Slack app, have it approved for the workspace, and set its client_id and client_secret.",
+		"https://api.slack.com/apps",
+		"auth \"oauth\" {\n  client_id     = \"…\"\n  client_secret = env(\"SLACK_CLIENT_SECRET\")\n}"}
+	grafana = Hint{"Grafana",
+		"Log in with OAuth to the server of Grafana Cloud. A self-hosted server takes the token of a service account.",
 		"https://grafana.com/docs/grafana-cloud/machine-learning/assistant/configure/cloud-mcp/", oauthBlock}
 	gitlab = Hint{"GitLab", "Log in with OAuth. The group or instance must allow its beta features.",
 		"https://docs.gitlab.com/user/gitlab_duo/model_context_protocol/mcp_server/", oauthBlock}
 	jira = Hint{"Jira and Confluence", "Log in with OAuth. An API token works if an administrator allows it.",
 		"https://id.atlassian.com/manage-profile/security/api-tokens", oauthBlock}
-	cloudflare = Hint{"Cloudflare", "Log in with OAuth, or create an API token with the permissions that the server needs.",
+	cloudflare = Hint{"Cloudflare",
+		"Log in with OAuth, or create an API token with the permissions that the server needs.",
 		"https://dash.cloudflare.com/profile/api-tokens", oauthBlock}
 	datadog = Hint{"Datadog", "Log in with OAuth. If that is not possible, put an API key and an application key into the transport's headers.",
 		"https://docs.datadoghq.com/bits_ai/mcp_server/setup/", oauthBlock}

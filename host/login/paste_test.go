@@ -162,7 +162,8 @@ func TestPasteFromPipe(t *testing.T) {
 	for _, in := range []*os.File{null, last} {
 		out := &screen{}
 		c := listening(t, Options{In: in, Out: out, Lookup: nowhere}, "/callback")
-		for begun := time.Now(); !strings.Contains(out.String(), "so nothing can be pasted") && time.Since(begun) < patience; {
+		for begun := time.Now(); !strings.Contains(out.String(), "so nothing can be pasted") &&
+			time.Since(begun) < patience; {
 			quiet(t, c)
 		}
 		get(t, "GET", c.URL()+"?code=1", nil)
@@ -186,7 +187,8 @@ func TestPasteFromPipe(t *testing.T) {
 // redirect was written before.
 func TestUnattendedLoginFails(t *testing.T) {
 	ci := func(name string) (string, bool) { return "1", name == "CI" }
-	for written, want := range map[string]string{"": "", "nonsense\n": "", "code=1&state=2\n": "code=1&state=2", "code=1&state=2": "code=1&state=2"} {
+	for written, want := range map[string]string{"": "", "nonsense\n": "", "code=1&state=2\n": "code=1&state=2",
+		"code=1&state=2": "code=1&state=2"} {
 		in, w := typed(t, written)
 		_ = w.(*os.File).Close()
 		c := listening(t, Options{In: in, Out: &screen{}, Lookup: ci}, "/callback")
@@ -230,10 +232,12 @@ func TestPromptLimits(t *testing.T) {
 		}
 		_, err = term.Prompt(t.Context(), sdk.Prompt{Fields: []sdk.PromptField{{Name: "token", Secret: true}}})
 		e, ok := errors.AsType[*sdk.Error](err)
-		if !ok || e.Code != sdk.Unimplemented || e.Reason != "no_terminal" || !strings.Contains(e.Hint, "on a terminal") {
+		if !ok || e.Code != sdk.Unimplemented || e.Reason != "no_terminal" ||
+			!strings.Contains(e.Hint, "on a terminal") {
 			t.Errorf("got %v", err)
 		}
-		if _, err = term.Prompt(t.Context(), sdk.Prompt{Fields: make([]sdk.PromptField, maxFields+1)}); sdk.CodeOf(err) != sdk.Invalid {
+		if _, err = term.Prompt(t.Context(),
+			sdk.Prompt{Fields: make([]sdk.PromptField, maxFields+1)}); sdk.CodeOf(err) != sdk.Invalid {
 			t.Errorf("too many fields: %v", err)
 		}
 	}

@@ -35,8 +35,9 @@ func parsePorts(s string) (portRange, error) {
 	last, err2 := strconv.ParseUint(strings.TrimSpace(high), 10, 16)
 	if err1 != nil || err2 != nil || first > last || isRange && first == 0 {
 		return portRange{}, &sdk.Error{
-			Code: sdk.Invalid, Reason: "callback_ports", Message: fmt.Sprintf("%q is not a port or range for the callback", s),
-			Hint: `write one port, a range such as "8085-8099", or 0 for any port that is free`,
+			Code: sdk.Invalid, Reason: "callback_ports",
+			Message: fmt.Sprintf("%q is not a port or range for the callback", s),
+			Hint:    `write one port, a range such as "8085-8099", or 0 for any port that is free`,
 		}
 	}
 	return portRange{int(first), int(last)}, nil
@@ -53,7 +54,8 @@ func (r portRange) listen() (net.Listener, error) {
 		last = err
 	}
 	return nil, &sdk.Error{
-		Code: sdk.Unavailable, Reason: "callback_ports", Message: fmt.Sprintf("cannot listen for the end of the login: %s of 127.0.0.1 cannot be used (%v)", r, last),
-		Hint: "end the programs that use them, or configure another port or range for the callback; 0 means any free port, if the authorization server allows that",
+		Code: sdk.Unavailable, Reason: "callback_ports",
+		Message: fmt.Sprintf("cannot listen for the end of the login: %s of 127.0.0.1 cannot be used (%v)", r, last),
+		Hint:    "end the programs that use them, or configure another port or range for the callback; 0 means any free port, if the authorization server allows that",
 	}
 }

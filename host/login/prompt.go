@@ -45,8 +45,9 @@ func (t *Terminal) Prompt(ctx context.Context, p sdk.Prompt) (map[string]string,
 // noTerminal returns the error for a question without a terminal.
 func noTerminal() error {
 	return &sdk.Error{
-		Code: sdk.Unimplemented, Reason: "no_terminal", Message: "this needs an answer from you, but there is no terminal",
-		Hint: "run the command on a terminal, or write the value into the configuration, with env(), file() or keyring()",
+		Code: sdk.Unimplemented, Reason: "no_terminal",
+		Message: "this needs an answer from you, but there is no terminal",
+		Hint:    "run the command on a terminal, or write the value into the configuration, with env(), file() or keyring()",
 	}
 }
 

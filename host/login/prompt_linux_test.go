@@ -83,7 +83,8 @@ func TestPrompt(t *testing.T) {
 	}
 	long := strings.Repeat("s3cret", 2000)
 	go types(t, human, seen,
-		[2]string{"Your name: ", "Jör\x7f\x7förgx\x1b[D\x1bOH\x08\r"}, [2]string{"Token: ", "wrong\x15" + long + "\r"}, [2]string{"note: ", "\x04x\x04\n"})
+		[2]string{"Your name: ", "Jör\x7f\x7förgx\x1b[D\x1bOH\x08\r"}, [2]string{"Token: ", "wrong\x15" + long + "\r"},
+		[2]string{"note: ", "\x04x\x04\n"})
 	answers, err := term.Prompt(t.Context(), sdk.Prompt{
 		Title: "Acme\x1b[2J\nlogin",
 		Fields: []sdk.PromptField{
