@@ -200,7 +200,8 @@ func assignJSON(into reflect.Value, raw json.RawMessage) error {
 		return assignMap(into, raw)
 	case reflect.String, reflect.Bool:
 		if json.Unmarshal(raw, into.Addr().Interface()) != nil {
-			return fmt.Errorf("must be a %s", map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "bool"}[into.Kind()])
+			return fmt.Errorf("must be a %s",
+				map[reflect.Kind]string{reflect.String: "string", reflect.Bool: "bool"}[into.Kind()])
 		}
 		return nil
 	default:

@@ -40,23 +40,29 @@ func TestDecode(t *testing.T) {
 		{"null is left out", `"mode":null,"maybe":null,"retry":null,"peer":null,"headers":null`, func(*every) {}},
 		{"texts", `"maybe":"","mode":"fast"`, func(e *every) { e.Maybe, e.Mode = &empty, "fast" }},
 		{"flags", `"flag":true,"on":true`, func(e *every) { e.Flag, e.On = true, &yes }},
-		{"smallest", `"small":-128,"big":-9223372036854775808,"count":0,"huge":0`, func(e *every) { e.Small, e.Big, e.Count = -128, -1<<63, 0 }},
+		{"smallest", `"small":-128,"big":-9223372036854775808,"count":0,"huge":0`,
+			func(e *every) { e.Small, e.Big, e.Count = -128, -1<<63, 0 }},
 		{"largest", `"small":127,"big":9223372036854775807,"count":65535,"huge":18446744073709551615`,
 			func(e *every) { e.Small, e.Big, e.Count, e.Huge = 127, 1<<63-1, 65535, 1<<64-1 }},
-		{"beyond 2^53", `"big":9007199254740993,"huge":9007199254740993`, func(e *every) { e.Big, e.Huge = 1<<53+1, 1<<53+1 }},
+		{"beyond 2^53",
+			`"big":9007199254740993,"huge":9007199254740993`, func(e *every) { e.Big, e.Huge = 1<<53+1, 1<<53+1 }},
 		{"whole in disguise", `"small":1e2,"big":-0,"count":5.0`, func(e *every) { e.Small, e.Count = 100, 5 }},
 		{"ratios", `"ratio":1e300,"coarse":0.25`, func(e *every) { e.Ratio, e.Coarse = 1e300, 0.25 }},
-		{"durations", `"wait":"1h1m","waits":["0s","1ms"]`, func(e *every) { e.Wait, e.Waits = 61*time.Minute, []time.Duration{0, time.Millisecond} }},
+		{"durations", `"wait":"1h1m","waits":["0s","1ms"]`,
+			func(e *every) { e.Wait, e.Waits = 61*time.Minute, []time.Duration{0, time.Millisecond} }},
 		{"lists", `"words":[],"env":["A"]`, func(e *every) { e.Words, e.Env = []string{}, []string{"A"} }},
 		{"maps", `"headers":{"Host":"x","":"y"},"limits":{"a":1},"table":{"a":[1,2]}`, func(e *every) {
-			e.Headers, e.Limits, e.Table = map[string]string{"Host": "x", "": "y"}, map[string]int{"a": 1}, map[string][]int{"a": {1, 2}}
+			e.Headers, e.Limits, e.Table = map[string]string{"Host": "x", "": "y"}, map[string]int{"a": 1},
+				map[string][]int{"a": {1, 2}}
 		}},
 		{"anything", `"any":{"a":[null, 1]},"anything":{"a":null}`, func(e *every) {
-			e.Any, e.Anything = json.RawMessage(`{"a":[null, 1]}`), map[string]json.RawMessage{"a": json.RawMessage("null")}
+			e.Any, e.Anything = json.RawMessage(`{"a":[null, 1]}`),
+				map[string]json.RawMessage{"a": json.RawMessage("null")}
 		}},
 		{"a pair", `"old":"o","flag":true`, func(e *every) { e.Old, e.Flag = "o", true }},
 		{"a block", `"retry":{"max":3}`, func(e *every) { e.Retry = &retry{Max: 3, Delay: time.Second} }},
-		{"several blocks", `"peer":[{"name":"a"},{"name":"b","port":1}]`, func(e *every) { e.Peers = []peer{{"a", 80}, {"b", 1}} }},
+		{"several blocks",
+			`"peer":[{"name":"a"},{"name":"b","port":1}]`, func(e *every) { e.Peers = []peer{{"a", 80}, {"b", 1}} }},
 		{"no block of several", `"peer":[]`, func(e *every) { e.Peers = []peer{} }},
 		{"unicode", `"maybe":"\u00e9\ud83d\ude00"`, func(e *every) { s := "é😀"; e.Maybe = &s }},
 	} {
@@ -86,10 +92,12 @@ func TestDecodeRefuses(t *testing.T) {
 		{"not JSON", `{"text":`, []string{"settings are not a JSON object"}},
 		{"nothing", ``, []string{"text: is required", "must: is required"}},
 		{"null", `null`, []string{"text: is required", "must: is required"}},
-		{"unknown", with(`"txet":1,"aaa":2`), []string{"aaa: is not a setting; known are text, maybe, ", "txet: is not a setting"}},
+		{"unknown", with(`"txet":1,"aaa":2`),
+			[]string{"aaa: is not a setting; known are text, maybe, ", "txet: is not a setting"}},
 		{"a field that is not a setting", with(`"unexported":"x"`), []string{"unexported: is not a setting"}},
 		{"several at once", `{"mode":"slow","wait":"x","must":{}}`,
-			[]string{"text: is required", "mode: must be one of fast, safe", "wait: must be a duration", "must.name: is required"}},
+			[]string{"text: is required", "mode: must be one of fast, safe",
+				"wait: must be a duration", "must.name: is required"}},
 		{"text", with(`"maybe":1`), []string{"maybe: must be a string"}},
 		{"flag", with(`"flag":"true"`), []string{"flag: must be a bool"}},
 		{"number as text", with(`"big":"1"`), []string{"big: must be a number"}},
@@ -98,7 +106,8 @@ func TestDecodeRefuses(t *testing.T) {
 		{"too small", with(`"small":-129`), []string{"small: must be a whole number that fits"}},
 		{"too large", with(`"small":128,"count":65536`), []string{"small: must be", "count: must be"}},
 		{"negative", with(`"count":-1,"huge":-1`), []string{"count: must be", "huge: must be"}},
-		{"beyond 64 bits", with(`"big":9223372036854775808,"huge":18446744073709551616`), []string{"big: must be", "huge: must be"}},
+		{"beyond 64 bits",
+			with(`"big":9223372036854775808,"huge":18446744073709551616`), []string{"big: must be", "huge: must be"}},
 		{"inexact", with(`"big":1e18`), []string{"big: must be"}},
 		{"beyond a float", with(`"ratio":1e999`), []string{"ratio: must be a number"}},
 		{"beyond a small float", with(`"coarse":1e300`), []string{"coarse: must be a number that fits"}},
@@ -117,8 +126,10 @@ func TestDecodeRefuses(t *testing.T) {
 		{"block is a list", with(`"retry":[{"max":1}]`), []string{"retry: is not a block"}},
 		{"block is a text", with(`"retry":"x"`), []string{"retry: is not a block"}},
 		{"list is a block", with(`"peer":{"name":"a"}`), []string{"peer: is not a block"}},
-		{"inside a block", with(`"retry":{"max":"1","min":2}`), []string{"retry.max: must be a number", "retry.min: is not a setting; known are max, delay"}},
-		{"inside the second block", with(`"peer":[{"name":"a"},{"name":"b","port":-1}]`), []string{"peer[1].port: must be"}},
+		{"inside a block", with(`"retry":{"max":"1","min":2}`),
+			[]string{"retry.max: must be a number", "retry.min: is not a setting; known are max, delay"}},
+		{"inside the second block",
+			with(`"peer":[{"name":"a"},{"name":"b","port":-1}]`), []string{"peer[1].port: must be"}},
 		{"no label", with(`"peer":[{}]`), []string{"peer[0].name: must have a value"}},
 		{"bad label", with(`"peer":[{"name":7}]`), []string{"peer[0].name: must be a string"}},
 		{"empty block of several", with(`"peer":[null]`), []string{"peer[0].name: must have a value"}},
@@ -185,7 +196,8 @@ func TestTransportDecodes(t *testing.T) {
 		_, openErr := transport.Open(t.Context(), &sdk.Server{}, []byte(c.settings))
 		_, startErr := auth.Start(t.Context(), &sdk.AuthServer{}, []byte(c.settings))
 		for _, err := range []error{
-			openErr, startErr, transport.Validate(t.Context(), []byte(c.settings)), auth.Validate(t.Context(), []byte(c.settings)),
+			openErr, startErr, transport.Validate(t.Context(), []byte(c.settings)),
+			auth.Validate(t.Context(), []byte(c.settings)),
 		} {
 			if c.want == "" && err == nil {
 				continue

@@ -48,7 +48,8 @@ func TestDescribe(t *testing.T) {
 		{"good", sdk.Plugin{Name: "acme-2", Version: "1.2.3-rc.1+x", Transports: transports("acme", "0")}, ""},
 		{"longest name", sdk.Plugin{Name: strings.Repeat("a", 64), Version: "0.0.0", Transports: transports("t")}, ""},
 		{"no name", sdk.Plugin{Version: "1.0.0", Transports: transports("t")}, `plugin name ""`},
-		{"long name", sdk.Plugin{Name: strings.Repeat("a", 65), Version: "1.0.0", Transports: transports("t")}, "plugin name"},
+		{"long name",
+			sdk.Plugin{Name: strings.Repeat("a", 65), Version: "1.0.0", Transports: transports("t")}, "plugin name"},
 		{"upper case", sdk.Plugin{Name: "Acme", Version: "1.0.0", Transports: transports("t")}, "plugin name"},
 		{"path", sdk.Plugin{Name: "../x", Version: "1.0.0", Transports: transports("t")}, "plugin name"},
 		{"line break", sdk.Plugin{Name: "x\n", Version: "1.0.0", Transports: transports("t")}, "plugin name"},
@@ -57,20 +58,32 @@ func TestDescribe(t *testing.T) {
 		{"two numbers", sdk.Plugin{Name: "x", Version: "1.0", Transports: transports("t")}, "plugin version"},
 		{"leading zero", sdk.Plugin{Name: "x", Version: "1.02.0", Transports: transports("t")}, "plugin version"},
 		{"nothing offered", sdk.Plugin{Name: "x", Version: "1.0.0"}, "offers nothing"},
-		{"transport name", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: transports("a_b")}, `transport name "a_b"`},
+		{"transport name",
+			sdk.Plugin{Name: "x", Version: "1.0.0", Transports: transports("a_b")}, `transport name "a_b"`},
 		{"auth name", sdk.Plugin{Name: "x", Version: "1.0.0", Auths: map[string]sdk.Auth{"": sdk.NewAuth(
-			func(context.Context, *sdk.AuthServer, *nothing) (sdk.Authorizer, error) { return nil, nil })}}, `auth name ""`},
-		{"nil transport", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": nil}}, "is nil"},
+			func(context.Context, *sdk.AuthServer, *nothing) (sdk.Authorizer, error) { return nil, nil })}},
+			`auth name ""`},
+		{"nil transport",
+			sdk.Plugin{Name: "x", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": nil}}, "is nil"},
 		{"nil auth", sdk.Plugin{Name: "x", Version: "1.0.0", Auths: map[string]sdk.Auth{"t": nil}}, "is nil"},
 		{"a secret store alone", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: stores("keyring")}, ""},
-		{"secret store name", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: stores("Key Ring")}, `secret store name "Key Ring"`},
-		{"nil secret store", sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: map[string]sdk.SecretStore{"t": nil}}, "is nil"},
-		{"schema without description", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Type: text})}, `setting "a" has no description`},
-		{"schema without type", sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Description: "d"})}, `setting "a" has no type`},
+		{"secret store name",
+			sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: stores("Key Ring")}, `secret store name "Key Ring"`},
+		{"nil secret store",
+			sdk.Plugin{Name: "x", Version: "1.0.0", SecretStores: map[string]sdk.SecretStore{"t": nil}}, "is nil"},
+		{"schema without description",
+			sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Type: text})},
+			`setting "a" has no description`},
+		{"schema without type",
+			sdk.Plugin{Name: "x", Version: "1.0.0", Transports: byHand(sdk.Attribute{Name: "a", Description: "d"})},
+			`setting "a" has no type`},
 		{"schema with a bad default", sdk.Plugin{Name: "x", Version: "1.0.0",
-			Transports: byHand(sdk.Attribute{Name: "a", Description: "d", Type: text, Default: json.RawMessage("x")})}, "not JSON"},
+			Transports: byHand(sdk.Attribute{Name: "a", Description: "d", Type: text, Default: json.RawMessage("x")})},
+			"not JSON"},
 		{"required with a default", sdk.Plugin{Name: "x", Version: "1.0.0",
-			Transports: byHand(sdk.Attribute{Name: "a", Description: "d", Type: text, Required: true, Default: json.RawMessage(`"x"`)})}, "required and has a default"},
+			Transports: byHand(sdk.Attribute{
+				Name: "a", Description: "d", Type: text, Required: true, Default: json.RawMessage(`"x"`),
+			})}, "required and has a default"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m, err := c.plugin.Describe([]int{1}, []string{"f"})
@@ -88,7 +101,8 @@ func TestDescribe(t *testing.T) {
 				t.Error("two encodings of the manifest differ")
 			}
 			var back sdk.Manifest
-			if err := json.Unmarshal(m.JSON(), &back); err != nil || back.SDK != sdk.Version || back.Protocols[0] != 1 || len(back.Transports) != 2 && c.name == "good" {
+			if err := json.Unmarshal(m.JSON(), &back); err != nil || back.SDK != sdk.Version ||
+				back.Protocols[0] != 1 || len(back.Transports) != 2 && c.name == "good" {
 				t.Errorf("read back %+v, %v", back, err)
 			}
 		})

@@ -16,7 +16,8 @@ func TestPluginsNeedFewModules(t *testing.T) {
 	for _, dir := range []string{".", "serve"} {
 		got.WriteString("sdk/" + dir + ":\n" + strings.Join(modulesOf(t, dir), ""))
 	}
-	got.WriteString("go.sum of an author:\n" + strings.Join(sums(t, filepath.Join("..", "testdata", "thirdparty", "go.sum")), ""))
+	got.WriteString("go.sum of an author:\n" +
+		strings.Join(sums(t, filepath.Join("..", "testdata", "thirdparty", "go.sum")), ""))
 	golden := filepath.Join("testdata", "modules.txt")
 	if *update {
 		if err := os.WriteFile(golden, []byte(got.String()), 0o600); err != nil {
@@ -35,7 +36,8 @@ func TestPluginsNeedFewModules(t *testing.T) {
 // modulesOf returns the modules other than ours that a package needs, a line each.
 func modulesOf(t *testing.T, dir string) []string {
 	t.Helper()
-	list := exec.Command("go", "list", "-deps", "-tags", "grpcnotrace", "-f", "{{with .Module}}{{.Path}}{{end}}", "./"+dir)
+	list := exec.Command("go", "list", "-deps", "-tags", "grpcnotrace", "-f",
+		"{{with .Module}}{{.Path}}{{end}}", "./"+dir)
 	list.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOOS=linux")
 	out, err := list.Output()
 	if err != nil {
@@ -43,7 +45,8 @@ func modulesOf(t *testing.T, dir string) []string {
 	}
 	lines := slices.Collect(strings.Lines(string(out)))
 	slices.Sort(lines)
-	return slices.DeleteFunc(slices.Compact(lines), func(line string) bool { return strings.HasPrefix(line, "github.com/junctor-mcp/") || line == "\n" })
+	return slices.DeleteFunc(slices.Compact(lines),
+		func(line string) bool { return strings.HasPrefix(line, "github.com/junctor-mcp/") || line == "\n" })
 }
 
 // sums returns the modules whose content a go.sum names, a line each.

@@ -15,7 +15,10 @@ import (
 
 func TestPipeConnRecv(t *testing.T) {
 	big := `{"a":"` + strings.Repeat("x", 100) + `"}`
-	conn := sdk.PipeConn(strings.NewReader("banner\n{\"a\":1}\r\n\n[1]\n"+big+"\n{\"b\":\r2}\n{\"c\":\"\r\"}\n{\"d\":3}"), nopCloser{io.Discard})
+	conn := sdk.PipeConn(
+		strings.NewReader("banner\n{\"a\":1}\r\n\n[1]\n"+big+"\n{\"b\":\r2}\n{\"c\":\"\r\"}\n{\"d\":3}"),
+		nopCloser{io.Discard},
+	)
 	conn.(sdk.Limiter).LimitMessages(50)
 
 	recv := func(want string) {
@@ -26,7 +29,8 @@ func TestPipeConnRecv(t *testing.T) {
 	}
 	recv(`{"a":1}`)
 	_, err := conn.Recv()
-	if d, ok := errors.AsType[*sdk.Dropped](err); !ok || d.Reason != "message_too_large" || d.Limit != 50 || d.Size != int64(len(big)) || !strings.HasPrefix(big, string(d.Prefix)) {
+	if d, ok := errors.AsType[*sdk.Dropped](err); !ok || d.Reason != "message_too_large" || d.Limit != 50 ||
+		d.Size != int64(len(big)) || !strings.HasPrefix(big, string(d.Prefix)) {
 		t.Errorf("got %#v", err)
 	}
 	recv(`{"b": 2}`) // a line break between tokens is white space; in a string it is invalid JSON

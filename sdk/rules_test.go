@@ -22,12 +22,17 @@ var foreign = map[string]string{
 	"process": "",
 	"sandbox": module + "sdk/process",
 	"sandbox/launch": "github.com/landlock-lsm/go-landlock/landlock github.com/landlock-lsm/go-landlock/landlock/syscall github.com/elastic/go-seccomp-bpf github.com/elastic/go-seccomp-bpf/arch " +
-		"golang.org/x/net/bpf golang.org/x/sys/unix " + module + "sdk/process " + module + "sdk/sandbox " + module + "sdk/sandbox/launchplan",
+		"golang.org/x/net/bpf golang.org/x/sys/unix " + module + "sdk/process " + module + "sdk/sandbox " + module +
+		"sdk/sandbox/launchplan",
 	"sandbox/launchplan": "",
-	"stdio":              "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"wire":               "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/ndjson " + module + "sdk/process",
-	"serve":              "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/memory " + module + "sdk/process " + module + "sdk/wire",
-	"plugintest":         "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module + "sdk/wire",
+	"stdio": "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module +
+		"sdk/process",
+	"wire": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module +
+		"sdk/ndjson " + module + "sdk/process",
+	"serve": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module +
+		"sdk/memory " + module + "sdk/process " + module + "sdk/wire",
+	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " +
+		module + "sdk " + module + "sdk/wire",
 }
 
 // sources parses the files of a package for all systems, without tests.

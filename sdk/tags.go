@@ -110,7 +110,8 @@ func addAttribute(s *Schema, f reflect.StructField, name string, optional bool) 
 	a := Attribute{
 		Name: name, Description: f.Tag.Get("doc"), Type: typ, Required: !optional,
 		Enum: list(f.Tag.Get("enum")), Format: format, Sensitive: given,
-		Deprecated: f.Tag.Get("deprecated"), ConflictsWith: list(f.Tag.Get("conflicts")), RequiredWith: list(f.Tag.Get("requires")),
+		Deprecated: f.Tag.Get("deprecated"), ConflictsWith: list(f.Tag.Get("conflicts")),
+		RequiredWith: list(f.Tag.Get("requires")),
 	}
 	if v := f.Tag.Get("format"); v != "" {
 		a.Format = v

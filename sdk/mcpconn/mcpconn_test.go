@@ -35,7 +35,8 @@ func TestServer(t *testing.T) {
 		ID     int
 		Result struct{ ProtocolVersion string }
 	}
-	if err := json.Unmarshal(recv(t, conn), &answer); err != nil || answer.ID != 1 || answer.Result.ProtocolVersion != "2025-11-25" {
+	if err := json.Unmarshal(recv(t, conn), &answer); err != nil || answer.ID != 1 ||
+		answer.Result.ProtocolVersion != "2025-11-25" {
 		t.Errorf("answer %+v, %v", answer, err)
 	}
 	closeNow(t, conn)
@@ -100,7 +101,8 @@ func TestServerIsDown(t *testing.T) {
 	defer closeNow(t, conn)
 	err = conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`))
 	e, ok := errors.AsType[*sdk.Error](err)
-	if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, address) || !errors.Is(err, syscall.ECONNREFUSED) {
+	if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, address) ||
+		!errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -154,7 +154,8 @@ func TestLineWithoutEnd(t *testing.T) {
 		}
 		for range 2 {
 			_, err := r.Next()
-			if e, ok := errors.AsType[*EndlessError](err); !ok || e.Size < max(maxSkipped, 4*int64(limit)) || e.Size > max(maxSkipped, 4*int64(limit))+firstBuffer {
+			if e, ok := errors.AsType[*EndlessError](err); !ok || e.Size < max(maxSkipped, 4*int64(limit)) ||
+				e.Size > max(maxSkipped, 4*int64(limit))+firstBuffer {
 				t.Errorf("limit %d: %v", limit, err)
 			}
 		}
@@ -274,7 +275,8 @@ func TestOwned(t *testing.T) {
 		want = append(want, line)
 		text.WriteString(line + "\n")
 	}
-	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r },
+		"halves": iotest.HalfReader} {
 		r := NewReader(wrap(bytes.NewReader(text.Bytes())), 0)
 		var got [][]byte
 		for range want {
@@ -338,7 +340,8 @@ func TestAdmit(t *testing.T) {
 	long := "{" + strings.Repeat("x", 200<<10) + "}"
 	endless := strings.Repeat("y", 2<<20)
 	text := "a\n" + long + "\nb\n" + endless + "\nc\n" + long
-	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r },
+		"halves": iotest.HalfReader} {
 		r := NewReader(wrap(strings.NewReader(text)), 1<<20)
 		var sizes []int
 		r.Admit = func(size int) bool { sizes = append(sizes, size); return false }
@@ -352,7 +355,8 @@ func TestAdmit(t *testing.T) {
 			t.Helper()
 			_, err := r.Next()
 			e, ok := errors.AsType[*NotAdmittedError](err)
-			if !ok || e.Size != int64(len(long)) || !strings.HasPrefix(long, string(e.Prefix)) || !strings.HasSuffix(long, string(e.Suffix)) || len(e.Prefix) == 0 || len(e.Suffix) != maxSuffix {
+			if !ok || e.Size != int64(len(long)) || !strings.HasPrefix(long, string(e.Prefix)) ||
+				!strings.HasSuffix(long, string(e.Suffix)) || len(e.Prefix) == 0 || len(e.Suffix) != maxSuffix {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}

@@ -78,7 +78,8 @@ func (a *account) Challenge(context.Context, sdk.Challenge) (sdk.ChallengeResult
 }
 
 func (a *account) Login(ctx context.Context, _ []string) (string, error) {
-	answers, err := a.host.Person.Prompt(ctx, sdk.Prompt{Title: "Log in", Fields: []sdk.PromptField{{Name: "user", Label: "User"}, {Name: "password", Label: "Password", Secret: true}}})
+	answers, err := a.host.Person.Prompt(ctx, sdk.Prompt{Title: "Log in",
+		Fields: []sdk.PromptField{{Name: "user", Label: "User"}, {Name: "password", Label: "Password", Secret: true}}})
 	if err != nil {
 		return "", err
 	}
@@ -89,11 +90,13 @@ func (a *account) Login(ctx context.Context, _ []string) (string, error) {
 		a.mu.Unlock()
 		return answers["user"], nil
 	case "indiscreet":
-		return answers["user"] + ":" + answers["password"], a.host.Secrets.SetSecret(ctx, "password", []byte(answers["password"]), "")
+		return answers["user"] + ":" + answers["password"], a.host.Secrets.SetSecret(ctx, "password",
+			[]byte(answers["password"]), "")
 	case "anonymous":
 		answers["user"] = ""
 	}
-	return answers["user"], a.host.Secrets.SetSecret(ctx, "password", []byte(answers["password"]), "password of "+answers["user"])
+	return answers["user"], a.host.Secrets.SetSecret(ctx, "password", []byte(answers["password"]),
+		"password of "+answers["user"])
 }
 
 func (a *account) Logout(ctx context.Context) error {

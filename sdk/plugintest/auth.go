@@ -18,7 +18,8 @@ func (c Auth) checks() []check {
 		return check{"auth " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
 	}
 	return []check{
-		about("refusals", func(t testing.TB, s *subject, c *Auth) { checkRefusals(t, s, component{"auth", c.Name}, c.Refused) }),
+		about("refusals",
+			func(t testing.TB, s *subject, c *Auth) { checkRefusals(t, s, component{"auth", c.Name}, c.Refused) }),
 		about("secret", checkAuthSecret),
 		about("start", checkStart),
 		about("authorize", checkAuthorize),
@@ -70,7 +71,8 @@ func checkAuthCancel(t testing.TB, s *subject, c *Auth) {
 		_, err := a.Authorize(ctx, c.Request)
 		cancel()
 		late, ok := errors.AsType[*wire.LateError](l.note(err))
-		if c.Hang != nil && wait > time.Millisecond && sdk.CodeOf(err) != sdk.Deadline && !errors.Is(err, context.DeadlineExceeded) {
+		if c.Hang != nil && wait > time.Millisecond && sdk.CodeOf(err) != sdk.Deadline &&
+			!errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("Authorize does not wait until it is cancelled, as the settings of Hang demand: %v", err)
 		}
 		ctx, cancel = context.WithTimeout(context.Background(), interrupted)
@@ -91,7 +93,8 @@ func (l *link) authorize(t testing.TB, c *Auth, a *wire.RemoteAuthorizer) error 
 		return err
 	}
 	_ = l.note(&sdk.Error{Message: "account " + cred.Account}) // displayed to the user
-	for what, pair := range map[string][2]map[string]string{"header": {cred.Headers, c.Want.Headers}, "query": {cred.Query, c.Want.Query}} {
+	for what, pair := range map[string][2]map[string]string{"header": {cred.Headers, c.Want.Headers},
+		"query": {cred.Query, c.Want.Query}} {
 		for name, want := range pair[1] {
 			if got := pair[0][name]; got != want {
 				t.Errorf("%s %s is %q, want %q", what, name, got, want)
@@ -141,7 +144,8 @@ func checkAuthSecret(t testing.TB, s *subject, c *Auth) {
 	st, err := a.Status(ctx)
 	_ = l.note(err)
 	_ = l.note(&sdk.Error{Message: st.State + " " + st.Account, Output: st.Scopes})
-	_, err = a.Challenge(ctx, sdk.Challenge{AuthRequest: c.Request, Status: 401, WWWAuthenticate: []string{"Bearer"}, Attempt: 1})
+	_, err = a.Challenge(ctx,
+		sdk.Challenge{AuthRequest: c.Request, Status: 401, WWWAuthenticate: []string{"Bearer"}, Attempt: 1})
 	_ = l.note(err)
 }
 
@@ -179,7 +183,8 @@ func checkAuthorize(t testing.TB, s *subject, c *Auth) {
 	wg.Wait()
 	ctx, cancel := callContext()
 	defer cancel()
-	res, err := a.Challenge(ctx, sdk.Challenge{AuthRequest: c.Request, Status: 401, WWWAuthenticate: []string{`Bearer error="invalid_token"`}, Attempt: 1})
+	res, err := a.Challenge(ctx, sdk.Challenge{AuthRequest: c.Request, Status: 401,
+		WWWAuthenticate: []string{`Bearer error="invalid_token"`}, Attempt: 1})
 	if l.note(err) != nil {
 		t.Errorf("challenge: %v", err)
 	}
@@ -232,7 +237,9 @@ func checkRefusedServices(t testing.TB, s *subject, c *Auth) {
 		ctx, cancel := callContext()
 		defer cancel()
 		handle := "refused " + capability
-		err := l.note(l.AuthStart(ctx, wire.AuthStartArgs{Component: c.Name, Handle: handle, Settings: []byte(c.Settings), Capability: capability}))
+		err := l.note(l.AuthStart(ctx,
+			wire.AuthStartArgs{Component: c.Name, Handle: handle, Settings: []byte(c.Settings),
+				Capability: capability}))
 		errs := map[string]error{"starting": err}
 		if err == nil {
 			a := l.Authorizer(handle)
@@ -245,7 +252,8 @@ func checkRefusedServices(t testing.TB, s *subject, c *Auth) {
 			}
 		}
 		for what, err := range errs {
-			if code := sdk.CodeOf(l.note(err)); err != nil && (code == sdk.Panicked || errors.Is(err, context.DeadlineExceeded)) {
+			if code := sdk.CodeOf(l.note(err)); err != nil &&
+				(code == sdk.Panicked || errors.Is(err, context.DeadlineExceeded)) {
 				t.Errorf("%s without services: %v", what, err)
 			}
 		}

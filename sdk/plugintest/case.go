@@ -227,7 +227,8 @@ var (
 func (c check) limited(t testing.TB, s *subject) {
 	t.Helper()
 	if !returns(checkTime, func() { c.run(t, s) }) {
-		t.Fatalf("check %q did not finish within %s: the plugin's code does not return\n\n%s", c.name, checkTime, stacks())
+		t.Fatalf("check %q did not finish within %s: the plugin's code does not return\n\n%s",
+			c.name, checkTime, stacks())
 	}
 }
 

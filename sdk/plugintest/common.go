@@ -70,7 +70,8 @@ func checkDescribe(t testing.TB, s *subject) {
 		t.Errorf("the manifest has %d bytes, the limit is %d", len(first), describeSize)
 	}
 	m := s.manifest(t)
-	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) || len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
+	if m.Name == "" || m.Version == "" || !slices.Contains(m.Protocols, wire.Major) ||
+		len(m.Transports)+len(m.Auths)+len(m.SecretStores) == 0 {
 		t.Errorf("the manifest is incomplete: %+v", m)
 	}
 	if l := s.start(t, nil); !bytes.Equal(l.manifest, first) {
@@ -113,7 +114,10 @@ func checkByHand(t testing.TB, s *subject) {
 	}
 	stdout, stderr, status := output(t, s.path)
 	if status == 0 || stdout != "" || stderr == "" {
-		t.Errorf("started by hand: status %d, stdout %q, stderr %q; want a non-zero status and a message on stderr only", status, stdout, stderr)
+		t.Errorf(
+			"started by hand: status %d, stdout %q, stderr %q; want a non-zero status and a message on stderr only",
+			status, stdout, stderr,
+		)
 	}
 }
 
@@ -150,9 +154,10 @@ func checkGrease(t testing.TB, s *subject) {
 		"validating for an unknown transport": l.Validate(ctx, "transport", "grease-5f0c", []byte("{}")),
 		"validating for an unknown provider":  l.Validate(ctx, "auth", "grease-5f0c", []byte("{}")),
 		"validating for an unknown store":     l.Validate(ctx, "secret_store", "grease-5f0c", []byte("{}")),
-		"opening an unknown store":            l.StoreOpen(ctx, wire.StoreOpenArgs{Component: "grease-5f0c", Handle: "h"}),
-		"starting an unknown provider":        l.AuthStart(ctx, wire.AuthStartArgs{Component: "grease-5f0c", Handle: "h"}),
-		"opening an unknown transport":        opening(l.Open(ctx, wire.OpenArgs{Component: "grease-5f0c", Instance: "i"})),
+		"opening an unknown store": l.StoreOpen(ctx,
+			wire.StoreOpenArgs{Component: "grease-5f0c", Handle: "h"}),
+		"starting an unknown provider": l.AuthStart(ctx, wire.AuthStartArgs{Component: "grease-5f0c", Handle: "h"}),
+		"opening an unknown transport": opening(l.Open(ctx, wire.OpenArgs{Component: "grease-5f0c", Instance: "i"})),
 	} {
 		if l.note(err); sdk.CodeOf(err) != sdk.Unimplemented {
 			t.Errorf("%s: %v", what, err)
@@ -163,9 +168,11 @@ func checkGrease(t testing.TB, s *subject) {
 	}
 	l.call(t, "Cancel", wire.CancelArgs{ID: 1 << 62}, new(wire.Reply))
 	m := s.manifest(t)
-	for kind, names := range map[string]map[string]sdk.Schema{"transport": m.Transports, "auth": m.Auths, "secret_store": m.SecretStores} {
+	for kind, names := range map[string]map[string]sdk.Schema{"transport": m.Transports,
+		"auth": m.Auths, "secret_store": m.SecretStores} {
 		for name := range names {
-			for _, settings := range []string{"", "\x00", "[]", `"x"`, strings.Repeat("[", 1000), `{"":{}}`, `{"a":` + strings.Repeat("9", 400) + `}`} {
+			for _, settings := range []string{"", "\x00", "[]", `"x"`, strings.Repeat("[", 1000), `{"":{}}`,
+				`{"a":` + strings.Repeat("9", 400) + `}`} {
 				if err := l.note(l.Validate(ctx, kind, name, []byte(settings))); sdk.CodeOf(err) == sdk.Panicked {
 					t.Errorf("the settings %.20q make %s %s panic", settings, kind, name)
 				}
@@ -211,7 +218,8 @@ func checkLifeline(t testing.TB, s *subject) {
 // checkRefusals checks that settings are rejected with the right paths.
 func checkRefusals(t testing.TB, s *subject, c component, refused []Refusal) {
 	schema := s.schema(t, c)
-	refused = append(slices.Clip(refused), Refusal{Settings: `{"no_such_setting_5f0c":true}`, Paths: []string{"no_such_setting_5f0c"}})
+	refused = append(slices.Clip(refused),
+		Refusal{Settings: `{"no_such_setting_5f0c":true}`, Paths: []string{"no_such_setting_5f0c"}})
 	var required []string
 	for _, a := range schema.Attributes {
 		if a.Required {

@@ -22,9 +22,11 @@ func TestExists(t *testing.T) {
 		Peers   []peer            `hcl:"peer,block" doc:"d"`
 	}]()
 	for path, want := range map[string]bool{
-		"": true, "url": true, `headers["Host"]`: true, `headers["a.b"]["c"]`: true, "retry": true, "retry.max": true, "peer": true,
+		"": true, "url": true, `headers["Host"]`: true, `headers["a.b"]["c"]`: true,
+		"retry": true, "retry.max": true, "peer": true,
 		"peer[0]": true, "peer[12].port": true, "peer[0].name": true, "peer[0].inner.max": true,
-		"uri": false, "url.x": false, "retry.min": false, "retry[0].max": false, "peer[x].port": false, "peer[0].prt": false, "peer[0]port": false, ".": false,
+		"uri": false, "url.x": false, "retry.min": false, "retry[0].max": false,
+		"peer[x].port": false, "peer[0].prt": false, "peer[0]port": false, ".": false,
 	} {
 		if got := exists(&schema, path); got != want {
 			t.Errorf("%q: %t", path, got)

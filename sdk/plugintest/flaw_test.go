@@ -78,7 +78,8 @@ func serveBadly(flaw string) {
 		}()
 	}
 	server := wire.NewServer(flawed(flaw), hclog.New(&hclog.LoggerOptions{JSONFormat: true}), nil)
-	plugin.Serve(&plugin.ServeConfig{HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(server.Plugin()), Logger: hclog.NewNullLogger()})
+	plugin.Serve(&plugin.ServeConfig{HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(server.Plugin()),
+		Logger: hclog.NewNullLogger()})
 	time.Sleep(time.Minute)
 }
 
@@ -124,10 +125,13 @@ func flawed(flaw string) *sdk.Plugin {
 	})
 	return &sdk.Plugin{
 		Name: "flawed", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": t},
-		Auths: map[string]sdk.Auth{"a": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *accountSettings) (sdk.Authorizer, error) {
+		Auths: map[string]sdk.Auth{"a": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *accountSettings) (
+			sdk.Authorizer, error,
+		) {
 			return newAccount(flaw, s, c)
 		})},
-		SecretStores: map[string]sdk.SecretStore{"v": sdk.NewSecretStore(func(_ context.Context, s *sdk.StoreServer, _ *fileVaultSettings) (sdk.Vault, error) {
+		SecretStores: map[string]sdk.SecretStore{"v": sdk.NewSecretStore(func(_ context.Context, s *sdk.StoreServer,
+			_ *fileVaultSettings) (sdk.Vault, error) {
 			return newFileVault(flaw, s)
 		})},
 	}

@@ -108,7 +108,8 @@ func (s services) DeleteSecret(_ context.Context, key string) error {
 }
 
 func (s services) OpenURL(_ context.Context, url, _ string) error {
-	local := strings.HasPrefix(url, "http://127.0.0.1:") || strings.HasPrefix(url, "http://localhost:") || strings.HasPrefix(url, "http://[::1]:")
+	local := strings.HasPrefix(url, "http://127.0.0.1:") || strings.HasPrefix(url, "http://localhost:") ||
+		strings.HasPrefix(url, "http://[::1]:")
 	if !local && !strings.HasPrefix(url, "https://") {
 		return sdk.Errorf(sdk.Denied, "the host opens only https URLs, and http URLs of the loopback")
 	}
@@ -141,7 +142,8 @@ func (s services) Callback(_ context.Context, path string) (sdk.Callback, error)
 	if err != nil {
 		return nil, err
 	}
-	c := &redirect{url: fmt.Sprintf("http://%s/%s", l.Addr(), strings.TrimPrefix(path, "/")), query: make(chan string, 1)}
+	c := &redirect{url: fmt.Sprintf("http://%s/%s", l.Addr(), strings.TrimPrefix(path, "/")),
+		query: make(chan string, 1)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/"+strings.TrimPrefix(path, "/"), func(w http.ResponseWriter, r *http.Request) {
 		select {

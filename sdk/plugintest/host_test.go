@@ -45,7 +45,8 @@ func (b *browsing) Login(ctx context.Context, _ []string) (string, error) {
 		return "", err
 	}
 	defer callback.Close()
-	if err := b.host.Person.OpenURL(ctx, b.page+"?redirect_uri="+url.QueryEscape(callback.URL()), "to log in"); err != nil {
+	if err := b.host.Person.OpenURL(ctx, b.page+"?redirect_uri="+url.QueryEscape(callback.URL()),
+		"to log in"); err != nil {
 		return "", err
 	}
 	query, err := callback.Wait(ctx)
@@ -68,18 +69,22 @@ func TestBrowser(t *testing.T) {
 	}))
 	defer page.Close()
 	var host *Host
-	InProcess(t, &sdk.Plugin{Name: "browsing", Version: "1.0.0", Auths: map[string]sdk.Auth{"b": sdk.NewAuth(startBrowsing)}}, Auth{
-		Name: "b", Settings: `{"page":"` + page.URL + `"}`, Login: true, Account: "alice",
-		Host: func(testing.TB) *Host { host = &Host{Browser: Follow}; return host },
-		Want: sdk.Credential{Query: map[string]string{"code": Canary}},
-	})
-	if opened := host.Opened(); len(opened) == 0 || !strings.HasPrefix(opened[0], page.URL+"?redirect_uri=http%3A%2F%2F127.0.0.1%3A") {
+	InProcess(t,
+		&sdk.Plugin{Name: "browsing", Version: "1.0.0", Auths: map[string]sdk.Auth{"b": sdk.NewAuth(startBrowsing)}},
+		Auth{
+			Name: "b", Settings: `{"page":"` + page.URL + `"}`, Login: true, Account: "alice",
+			Host: func(testing.TB) *Host { host = &Host{Browser: Follow}; return host },
+			Want: sdk.Credential{Query: map[string]string{"code": Canary}},
+		})
+	if opened := host.Opened(); len(opened) == 0 ||
+		!strings.HasPrefix(opened[0], page.URL+"?redirect_uri=http%3A%2F%2F127.0.0.1%3A") {
 		t.Errorf("opened %q", opened)
 	}
 }
 
 func TestHost(t *testing.T) {
-	h := &Host{Answers: map[string]string{"user": "alice"}, Credential: sdk.Credential{Account: "bob"}, Challenged: sdk.ChallengeResult{Retry: true}}
+	h := &Host{Answers: map[string]string{"user": "alice"}, Credential: sdk.Credential{Account: "bob"},
+		Challenged: sdk.ChallengeResult{Retry: true}}
 	h.Keep("before", "x")
 	s := h.Services()
 	if v, found, err := s.Secrets.Secret(t.Context(), "before"); string(v) != "x" || !found || err != nil {
@@ -89,14 +94,17 @@ func TestHost(t *testing.T) {
 		t.Error("a secret that is too large was stored")
 	}
 	for address, ok := range map[string]bool{
-		"https://a.example/": true, "http://127.0.0.1:1/": true, "http://localhost:1/": true, "http://a.example/": false,
-		"file:///etc/passwd": false, "javascript:alert(1)": false, "--flag": false, "http://127.0.0.1.example:1/": false,
+		"https://a.example/": true, "http://127.0.0.1:1/": true,
+		"http://localhost:1/": true, "http://a.example/": false,
+		"file:///etc/passwd": false, "javascript:alert(1)": false,
+		"--flag": false, "http://127.0.0.1.example:1/": false,
 	} {
 		if err := s.Person.OpenURL(t.Context(), address, ""); (err == nil) != ok {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
-	if _, err := s.Person.Prompt(t.Context(), sdk.Prompt{Fields: []sdk.PromptField{{Name: "user"}, {Name: "password"}}}); err == nil {
+	if _, err := s.Person.Prompt(t.Context(),
+		sdk.Prompt{Fields: []sdk.PromptField{{Name: "user"}, {Name: "password"}}}); err == nil {
 		t.Error("a prompt without an answer succeeded")
 	}
 	if got := h.Prompts(); len(got) != 1 || len(got[0].Fields) != 2 {

@@ -85,7 +85,10 @@ func (v *Vendor) token(w http.ResponseWriter, r *http.Request) {
 		refuse(w, wrong)
 		return
 	}
-	m := map[string]any{"access_token": "at-" + rand.Text(), "token_type": "Bearer", "refresh_token": "rt-" + rand.Text(), "expires_in": 3600}
+	m := map[string]any{
+		"access_token": "at-" + rand.Text(), "token_type": "Bearer", "refresh_token": "rt-" + rand.Text(),
+		"expires_in": 3600,
+	}
 	if scope != "" {
 		m["scope"] = scope
 	}

@@ -114,7 +114,8 @@ func kill(pids []int) {
 // environment returns the environment that a host gives a plugin.
 func environment(more ...string) []string {
 	env := more
-	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "USERPROFILE", "GORACE", "GOCOVERDIR"} {
+	for _, name := range []string{"PATH", "HOME", "USER", "LANG", "TMPDIR", "TMP", "TEMP", "SYSTEMROOT", "USERPROFILE",
+		"GORACE", "GOCOVERDIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
@@ -173,8 +174,10 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 	line, err := stdout.ReadString('\n')
 	_ = r.stdout.SetReadDeadline(time.Time{})
 	parts := strings.Split(strings.TrimSpace(line), "|")
-	if err != nil || len(parts) < 5 || parts[0] != strconv.Itoa(plugin.CoreProtocolVersion) || parts[4] != string(plugin.ProtocolNetRPC) {
-		t.Fatalf("the first line %.200q (%v) is not a go-plugin handshake; standard error is %.2000q", line, err, l.heard.String())
+	if err != nil || len(parts) < 5 || parts[0] != strconv.Itoa(plugin.CoreProtocolVersion) ||
+		parts[4] != string(plugin.ProtocolNetRPC) {
+		t.Fatalf("the first line %.200q (%v) is not a go-plugin handshake; standard error is %.2000q",
+			line, err, l.heard.String())
 	}
 	r.readers.Go(func() { _, _ = stdout.WriteTo(&l.printed) })
 	conn, err := net.Dial(parts[2], parts[3])

@@ -19,12 +19,14 @@ type resources struct {
 func (r resources) beyond(before resources) string {
 	for id, stack := range r.goroutines {
 		if _, ok := before.goroutines[id]; !ok {
-			return fmt.Sprintf("%d goroutines leaked, one of them:\n%s", len(r.goroutines)-len(before.goroutines), stack)
+			return fmt.Sprintf("%d goroutines leaked, one of them:\n%s",
+				len(r.goroutines)-len(before.goroutines), stack)
 		}
 	}
 	for target, n := range r.descriptors {
 		if n > before.descriptors[target] {
-			return fmt.Sprintf("descriptors leaked: %s is open %d times, before %d times", target, n, before.descriptors[target])
+			return fmt.Sprintf("descriptors leaked: %s is open %d times, before %d times",
+				target, n, before.descriptors[target])
 		}
 	}
 	for _, pid := range r.children {

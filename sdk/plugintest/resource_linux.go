@@ -23,7 +23,8 @@ func resourcesOf(pid int) resources {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
 		target, err := os.Readlink(dir + e.Name())
-		if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") && !strings.HasPrefix(target, "anon_inode:") {
+		if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") &&
+			!strings.HasPrefix(target, "anon_inode:") {
 			r.descriptors[target]++
 		}
 	}

@@ -59,7 +59,8 @@ func served(t testing.TB, s *wire.Stream, requests ...string) {
 			case err != nil:
 				return fmt.Errorf("%d requests without a response: %w", len(waiting), err)
 			case ev != nil && ev.Status != nil:
-				return fmt.Errorf("%d requests without a response: the connection ended: %s", len(waiting), ev.Status.Message)
+				return fmt.Errorf("%d requests without a response: the connection ended: %s",
+					len(waiting), ev.Status.Message)
 			case ev != nil:
 				return fmt.Errorf("event %q in the place of a response: %s", ev.Name, ev.Reason)
 			}

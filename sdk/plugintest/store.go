@@ -63,7 +63,8 @@ func (l *link) openStore(t testing.TB, c *Store, dir string) *checkedVault {
 	defer cancel()
 	l.opened++
 	handle := fmt.Sprintf("v%d", l.opened)
-	err := l.StoreOpen(ctx, wire.StoreOpenArgs{Component: c.Name, Handle: handle, Settings: []byte(c.Settings), Dir: dir})
+	err := l.StoreOpen(ctx,
+		wire.StoreOpenArgs{Component: c.Name, Handle: handle, Settings: []byte(c.Settings), Dir: dir})
 	if l.note(err) != nil {
 		t.Fatalf("opening: %v", err)
 	}
@@ -84,7 +85,8 @@ func (v *checkedVault) must(what string, f func(context.Context) error) {
 
 func (v *checkedVault) set(key string, value []byte) {
 	v.t.Helper()
-	v.must("storing "+short(key), func(ctx context.Context) error { return v.remote.SetSecret(ctx, key, value, "of a test") })
+	v.must("storing "+short(key),
+		func(ctx context.Context) error { return v.remote.SetSecret(ctx, key, value, "of a test") })
 }
 
 func (v *checkedVault) remove(key string) {
@@ -166,7 +168,8 @@ func checkStoreContents(t testing.TB, s *subject, c *Store) {
 	v.lists()
 	large := bytes.Repeat([]byte("0123456789abcdef"), sdk.MaxSecret/16)
 	values := map[string][]byte{
-		"empty": {}, "zero": {0}, "binary": {0xff, 0, 0xfe, '\n', '\r'}, "text": []byte(" ä\n{}\"'\\$(x)%s "), "2 KiB": large[:2<<10+1], "16 KiB": large,
+		"empty": {}, "zero": {0}, "binary": {0xff, 0, 0xfe, '\n', '\r'},
+		"text": []byte(" ä\n{}\"'\\$(x)%s "), "2 KiB": large[:2<<10+1], "16 KiB": large,
 	}
 	var keys []string
 	for name, value := range values {
@@ -193,7 +196,8 @@ func checkStoreContents(t testing.TB, s *subject, c *Store) {
 func checkStoreKeys(t testing.TB, s *subject, c *Store) {
 	v := s.start(t, nil).openStore(t, c, storeDir(t))
 	keys := []string{
-		"a", "A", "a/", "a/b", "a//b", "/a", "../a", "..", ".", "~", "*", "a*", "%2e", "%61", "a%00", "-a", "--help", "$HOME", "`a`", "a'b", `a"b`, `a\b`,
+		"a", "A", "a/", "a/b", "a//b", "/a", "../a", "..", ".", "~", "*", "a*", "%2e", "%61", "a%00", "-a", "--help",
+		"$HOME", "`a`", "a'b", `a"b`, `a\b`,
 		"a:b", "a|b", "CON", "a.1", "a#1", "a;1", strings.Repeat("k", 200), strings.Repeat("k", 199) + "l",
 	}
 	for i, key := range keys {

@@ -165,7 +165,8 @@ func (l *link) stop(t testing.TB) {
 			t.Errorf("the plugin printed a secret: %s", around(l.heard.String()+l.printed.String(), Canary))
 		}
 		if out := l.printed.String(); out != "" {
-			t.Errorf("the plugin printed %.200q to standard output, which is reserved for the host; use the logger", out)
+			t.Errorf("the plugin printed %.200q to standard output, which is reserved for the host; use the logger",
+				out)
 		}
 	})
 }

@@ -32,7 +32,8 @@ func (c Transport) checks() []check {
 
 // pipeChecks returns the checks for a host that takes the servers' own streams.
 func (c Transport) pipeChecks() []check {
-	return slices.DeleteFunc(c.streamChecks(), func(q check) bool { return strings.HasSuffix(q.name, " grease") }) // about frames of messages
+	// Those are about frames of messages.
+	return slices.DeleteFunc(c.streamChecks(), func(q check) bool { return strings.HasSuffix(q.name, " grease") })
 }
 
 // streamChecks returns the checks that exchange messages with a server.
@@ -111,7 +112,8 @@ func message(n int) string {
 // checkSizes checks that messages of all sizes are not changed.
 func checkSizes(t testing.TB, s *subject, c *Transport) {
 	stream, _ := s.start(t, c.Host).open(t, c, c.Peer(t))
-	for _, n := range []int{2, 3, 70, 1 << 10, 4<<10 - 1, 4 << 10, 32 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 1 << 20, largest} {
+	for _, n := range []int{2, 3, 70, 1 << 10, 4<<10 - 1, 4 << 10, 32 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1,
+		1 << 20, largest} {
 		if c.Serves {
 			served(t, stream, ping(n, n))
 			continue

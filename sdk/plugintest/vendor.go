@@ -77,7 +77,8 @@ type VendorRequest struct {
 // NewVendor starts a vendor. The test's cleanup stops it.
 func NewVendor(t testing.TB) *Vendor {
 	t.Helper()
-	v := &Vendor{instead: map[string]http.HandlerFunc{}, codes: map[string]url.Values{}, access: map[string]bool{}, refresh: map[string]bool{}}
+	v := &Vendor{instead: map[string]http.HandlerFunc{}, codes: map[string]url.Values{}, access: map[string]bool{},
+		refresh: map[string]bool{}}
 	v.URL = v.listen(t, v.serveResource) + "/mcp"
 	v.Move(t)
 	return v
@@ -140,12 +141,14 @@ func (v *Vendor) Instead(path string, h http.HandlerFunc) {
 func (v *Vendor) Requests(path string) []VendorRequest {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(v.requests), func(r VendorRequest) bool { return path != "" && r.Path != path })
+	return slices.DeleteFunc(slices.Clone(v.requests),
+		func(r VendorRequest) bool { return path != "" && r.Path != path })
 }
 
 // Grants returns the token requests with a grant type.
 func (v *Vendor) Grants(kind string) []VendorRequest {
-	return slices.DeleteFunc(v.Requests("/token"), func(r VendorRequest) bool { return r.Form.Get("grant_type") != kind })
+	return slices.DeleteFunc(v.Requests("/token"),
+		func(r VendorRequest) bool { return r.Form.Get("grant_type") != kind })
 }
 
 // Expire invalidates all access tokens.
@@ -205,7 +208,8 @@ func (v *Vendor) serveResource(w http.ResponseWriter, r *http.Request) {
 			v.Inside.ServeHTTP(w, r)
 		}
 	case ResourcePath:
-		m := map[string]any{"resource": v.URL, "authorization_servers": []string{v.Issuer}, "scopes_supported": []string{"read"}}
+		m := map[string]any{"resource": v.URL, "authorization_servers": []string{v.Issuer},
+			"scopes_supported": []string{"read"}}
 		if v.Resource != nil {
 			v.Resource(m)
 		}

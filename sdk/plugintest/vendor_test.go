@@ -12,7 +12,9 @@ import (
 )
 
 // visits sends a request to a vendor without following redirects.
-func visits(t testing.TB, method, address, token string, form url.Values) (status int, h http.Header, m map[string]any) {
+func visits(t testing.TB, method, address, token string, form url.Values) (
+	status int, h http.Header, m map[string]any,
+) {
 	t.Helper()
 	var body io.Reader
 	if form != nil {
@@ -48,7 +50,8 @@ func begun(t testing.TB, v *Vendor) url.Values {
 	}
 	status, h, _ := visits(t, "GET", v.Issuer+"/authorize?"+q.Encode(), "", nil)
 	back, err := url.Parse(h.Get("Location"))
-	if status != http.StatusFound || err != nil || back.Query().Get("state") != "s" || back.Query().Get("iss") != v.Issuer {
+	if status != http.StatusFound || err != nil || back.Query().Get("state") != "s" ||
+		back.Query().Get("iss") != v.Issuer {
 		t.Fatalf("redirected with %d to %s", status, h.Get("Location"))
 	}
 	return url.Values{
@@ -66,7 +69,8 @@ func TestVendor(t *testing.T) {
 	}
 	v.Expire()
 	status, h, _ := visits(t, "POST", v.URL, "", nil)
-	if status != http.StatusUnauthorized || h.Get("WWW-Authenticate") != v.Bearer("") || !strings.Contains(v.Bearer(""), ResourcePath) {
+	if status != http.StatusUnauthorized || h.Get("WWW-Authenticate") != v.Bearer("") ||
+		!strings.Contains(v.Bearer(""), ResourcePath) {
 		t.Fatalf("without a token: %d, %v", status, h)
 	}
 	for name, change := range map[string]func(f url.Values){
@@ -80,7 +84,8 @@ func TestVendor(t *testing.T) {
 	} {
 		form := begun(t, v)
 		change(form)
-		if status, _, m := visits(t, "POST", v.Issuer+"/token", "", form); status != http.StatusBadRequest || m["error"] == nil {
+		if status, _, m := visits(t, "POST", v.Issuer+"/token", "", form); status != http.StatusBadRequest ||
+			m["error"] == nil {
 			t.Errorf("%s: %d, %v", name, status, m)
 		}
 	}
@@ -112,7 +117,8 @@ func TestVendor(t *testing.T) {
 	}
 	visits(t, "POST", v.Issuer+"/revoke", "", again)
 	v.Instead("/mcp", v.Refuse)
-	if status, h, _ := visits(t, "POST", v.URL, v.Issue(), nil); status != http.StatusUnauthorized || h.Get("WWW-Authenticate") != v.Bearer("") {
+	if status, h, _ := visits(t, "POST", v.URL, v.Issue(), nil); status != http.StatusUnauthorized ||
+		h.Get("WWW-Authenticate") != v.Bearer("") {
 		t.Errorf("with Refuse for all requests: %d, %v", status, h)
 	}
 	if all := v.Issued(); len(all) != 6 || all[1] != access || all[2] != first["refresh_token"] {
@@ -142,10 +148,12 @@ func TestVendorIsWrong(t *testing.T) {
 	if _, _, m := visits(t, "GET", origin+ResourcePath, "", nil); m["resource"] != "elsewhere" {
 		t.Errorf("the server publishes %v", m)
 	}
-	if _, _, m := visits(t, "GET", v.Issuer+MetadataPath, "", nil); m["code_challenge_methods_supported"] != nil || m["issuer"] != v.Issuer {
+	if _, _, m := visits(t, "GET", v.Issuer+MetadataPath, "", nil); m["code_challenge_methods_supported"] != nil ||
+		m["issuer"] != v.Issuer {
 		t.Errorf("the authorization server publishes %v", m)
 	}
-	if _, h, _ := visits(t, "GET", v.Issuer+"/authorize?redirect_uri=http://127.0.0.1:1/", "", nil); !strings.Contains(h.Get("Location"), "error=access_denied") {
+	if _, h, _ := visits(t, "GET", v.Issuer+"/authorize?redirect_uri=http://127.0.0.1:1/", "",
+		nil); !strings.Contains(h.Get("Location"), "error=access_denied") {
 		t.Errorf("sent back to %v", h)
 	}
 	alone := url.Values{"grant_type": {"client_credentials"}, "client_id": {"me"}}
@@ -169,7 +177,8 @@ func TestVendorIsWrong(t *testing.T) {
 	if _, _, m := visits(t, "GET", old+MetadataPath, "", nil); old == v.Issuer || m["issuer"] != v.Issuer {
 		t.Errorf("after the move from %s the metadata is %v", old, m)
 	}
-	if status, _, _ := visits(t, "POST", v.Issuer+"/register", "", url.Values{"a": {strings.Repeat("x", vendorBody)}}); status != http.StatusRequestEntityTooLarge {
+	if status, _, _ := visits(t, "POST", v.Issuer+"/register", "",
+		url.Values{"a": {strings.Repeat("x", vendorBody)}}); status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a huge body: %d", status)
 	}
 	if status, _, _ := visits(t, "POST", v.Issuer+"/register", "", nil); status != http.StatusBadRequest {

@@ -69,7 +69,8 @@ func (e *TooManyError) Error() string {
 	if len(names) > 3 {
 		names = append(slices.Clone(names[:3]), "and others")
 	}
-	return fmt.Sprintf("%s has more than %d entries beside %s, too many to grant one by one", e.Dir, maxGrants, strings.Join(names, ", "))
+	return fmt.Sprintf("%s has more than %d entries beside %s, too many to grant one by one",
+		e.Dir, maxGrants, strings.Join(names, ", "))
 }
 
 // split grants the entries of a directory that has forbidden paths in it.

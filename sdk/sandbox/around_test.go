@@ -44,7 +44,8 @@ func tree(t *testing.T, names ...string) string {
 }
 
 func TestAroundLeavesForbiddenPathsOut(t *testing.T) {
-	root := tree(t, "home/.ssh/id", "home/.config/gh/hosts", "home/.config/app/x", "home/work/a", "home/note", "home/to -> .ssh", "home/back -> ..",
+	root := tree(t, "home/.ssh/id", "home/.config/gh/hosts", "home/.config/app/x", "home/work/a", "home/note",
+		"home/to -> .ssh", "home/back -> ..",
 		"real/keys/k", "linked -> real", "other/b", "home/.gnupg -> ../real/keys")
 	at := func(names ...string) []string {
 		var all []string
@@ -98,18 +99,23 @@ func TestAroundIsBounded(t *testing.T) {
 	forbidden := []string{filepath.Join(home, ".ssh"), filepath.Join(crowd, "17"), filepath.Join(crowd, "18")}
 	_, err := sandbox.Around(home, forbidden)
 	crowded, is := errors.AsType[*sandbox.TooManyError](err)
-	if !is || crowded.Dir != crowd || !slices.Equal(crowded.Forbidden, forbidden[1:]) || !strings.Contains(err.Error(), "too many to grant one by one") {
+	if !is || crowded.Dir != crowd || !slices.Equal(crowded.Forbidden, forbidden[1:]) ||
+		!strings.Contains(err.Error(), "too many to grant one by one") {
 		t.Errorf("%v", err)
 	}
-	if g, err := sandbox.Around(home, append(forbidden, crowd)); err != nil || !slices.Equal(g.Paths, []string{filepath.Join(home, ".config")}) {
+	if g, err := sandbox.Around(home, append(forbidden, crowd)); err != nil ||
+		!slices.Equal(g.Paths, []string{filepath.Join(home, ".config")}) {
 		t.Errorf("without the crowded directory: %v, %v", g.Paths, err)
 	}
 }
 
 func TestProgramFindsWhatStartsIt(t *testing.T) {
-	root := tree(t, "home/.ssh/id", "home/.pyenv/versions/3/bin/python", "home/.local/bin/tool -> ../share/pipx/venvs/tool/bin/tool", "home/go/bin/one",
-		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js", "home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog",
-		"elsewhere/.pyenv/shims/tool", "elsewhere/.pyenv/libexec/pyenv", "elsewhere/bin/tool", "elsewhere/bin.d/x", "docs/letter", "docs/mytool", "work/notes")
+	root := tree(t, "home/.ssh/id", "home/.pyenv/versions/3/bin/python",
+		"home/.local/bin/tool -> ../share/pipx/venvs/tool/bin/tool", "home/go/bin/one",
+		"opt/app/lib/x", "opt/app/secret/x", "home/script", "home/proj/package.json", "home/proj/dist/cli.js",
+		"home/proj/.env", "venv/pyvenv.cfg", "venv/bin/ansible", "home/.ssh/prog", "elsewhere/.pyenv/shims/tool",
+		"elsewhere/.pyenv/libexec/pyenv", "elsewhere/bin/tool", "elsewhere/bin.d/x", "docs/letter", "docs/mytool",
+		"work/notes")
 	write := func(name, text string) {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -132,15 +138,21 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 	write("other/tool/bin/x", "binary")
 	write("other/tool/share/data", "secret")
 	for name, text := range map[string]string{
-		"dir": "#!/\n", "all": "#!" + root + "/other\n", "file": "#!" + root + "/docs/letter\n", "bin": "#!" + root + "/other/tool/bin/x\n", "tools": "#!" + home + "/.pyenv/versions/3/bin/python\n",
-		"dots": "#!" + home + "/made/../made/.rustup/docs/letter\n", "claimed": "#!" + home + "/made/.rustup/etc/hostname\n", "hidden": "#!" + root + "/elsewhere/../home/made/.rustup/docs/letter\n",
-		"letters": "#!" + home + "/.pyenv/../../docs/letter\n", "space": "#!" + home + "/made/link\v\n", "deep": "#!" + home + "/made/tools\n",
+		"dir": "#!/\n", "all": "#!" + root + "/other\n", "file": "#!" + root + "/docs/letter\n",
+		"bin": "#!" + root + "/other/tool/bin/x\n", "tools": "#!" + home + "/.pyenv/versions/3/bin/python\n",
+		"dots":    "#!" + home + "/made/../made/.rustup/docs/letter\n",
+		"claimed": "#!" + home + "/made/.rustup/etc/hostname\n",
+		"hidden":  "#!" + root + "/elsewhere/../home/made/.rustup/docs/letter\n",
+		"letters": "#!" + home + "/.pyenv/../../docs/letter\n", "space": "#!" + home + "/made/link\v\n",
+		"deep": "#!" + home + "/made/tools\n",
 	} {
 		write("home/made/"+name, text)
 	}
 	write("home/madevenv/bin/run", "binary")
 	write("home/madevenv/pyvenv.cfg", "home = "+root+"/other/tool/bin\n")
-	for name, target := range map[string]string{"link": root + "/docs/letter", ".rustup": root, "dotlink": home + "/.pyenv/../../docs/letter", "linkbin": root + "/other/tool/bin/x", "linktools": home + "/.pyenv/versions/3/bin/python"} {
+	for name, target := range map[string]string{"link": root + "/docs/letter", ".rustup": root,
+		"dotlink": home + "/.pyenv/../../docs/letter", "linkbin": root + "/other/tool/bin/x",
+		"linktools": home + "/.pyenv/versions/3/bin/python"} {
 		if err := os.Symlink(target, filepath.Join(home, "made", name)); err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +186,8 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		{"home/.local/bin/tool", nil, []string{"home/.local/bin", "home/.local/share/pipx", "home/.pyenv"}},
 		{"home/script", nil, []string{"home/script", "opt/app/bin", "opt/app/lib"}},
 		{"venv/bin/ansible", nil, []string{"home/.pyenv", "venv"}},
-		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"}, []string{"home/proj/dist", "home/proj/package.json"}},
+		{"/usr/bin/node", []string{"node", "--flag", "proj/dist/cli.js", "absent"},
+			[]string{"home/proj/dist", "home/proj/package.json"}},
 		{"elsewhere/.pyenv/shims/tool", nil, []string{"elsewhere/.pyenv"}}, // another home, or PYENV_ROOT
 		{"elsewhere/bin/tool", nil, []string{"elsewhere/bin"}},
 		{"docs/mytool", nil, []string{"docs/mytool"}}, // nothing beside it
@@ -193,7 +206,8 @@ func TestProgramFindsWhatStartsIt(t *testing.T) {
 		}
 		got := sandbox.Program(sandbox.Start{
 			Executable: program, Command: c.args, Dir: home, Path: filepath.Join(root, "opt/app/bin") + ":/usr/bin",
-			Writable: []string{filepath.Join(home, "made"), filepath.Join(home, "madevenv")}, Private: []string{filepath.Join(home, "proj/.env")},
+			Writable: []string{filepath.Join(home, "made"), filepath.Join(home, "madevenv")},
+			Private:  []string{filepath.Join(home, "proj/.env")},
 		})
 		if !slices.Equal(got, want) {
 			t.Errorf("%s %v: %v, want %v", c.program, c.args, got, want)

@@ -16,8 +16,8 @@ func TestClosed(t *testing.T) {
 		name string
 		mode os.FileMode
 	}{
-		{".", 0o755}, {"open", 0o644}, {"key", 0o600}, {"group", 0o640}, {"run", 0o711}, {"ssl/", 0o755}, {"ssl/key", 0o400}, {"ssl/cert", 0o444},
-		{"keys/", 0o700}, {"keys/a", 0o644}, {"list/", 0o754},
+		{".", 0o755}, {"open", 0o644}, {"key", 0o600}, {"group", 0o640}, {"run", 0o711}, {"ssl/", 0o755},
+		{"ssl/key", 0o400}, {"ssl/cert", 0o444}, {"keys/", 0o700}, {"keys/a", 0o644}, {"list/", 0o754},
 	}
 	for _, m := range modes {
 		path := filepath.Join(dir, m.name)

@@ -30,8 +30,10 @@ const (
 
 // A Need is what one program needs beside the system and its working directory.
 type Need struct {
-	Kind  Kind
-	Paths []string // for ReadNeed, WriteNeed and CacheNeed; "~" is the home directory, and "/" at the end a directory to make
+	Kind Kind
+	// For ReadNeed, WriteNeed and CacheNeed; "~" is the home directory, and "/" at the end a directory to
+	// make.
+	Paths []string
 	// Variables are for CacheNeed: the environment variable that names each path.
 	Variables []string
 	Reason    string

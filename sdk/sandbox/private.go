@@ -18,25 +18,33 @@ const PrivateVariable = "JUNCTOR_PRIVATE"
 // files. Programs get them only if the configuration names them or [Needs] has
 // them for this program.
 var credentials = []string{
-	".ssh", ".gnupg", ".pki", ".netrc", "_netrc", ".authinfo", ".authinfo.gpg", ".password-store", ".git-credentials", ".vault-token", ".age",
-	".aws", ".azure", ".oci", ".config/gcloud", ".config/doctl", ".kube", ".docker", ".config/containers", ".terraform.d", ".terraformrc", ".fly", ".config/op", ".s3cfg", ".boto", ".config/rclone",
-	".config/gh", ".config/glab-cli", ".config/hub", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".gem/credentials", ".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties", ".composer/auth.json", ".nuget/NuGet.Config",
+	".ssh", ".gnupg", ".pki", ".netrc", "_netrc", ".authinfo", ".authinfo.gpg", ".password-store", ".git-credentials",
+	".vault-token", ".age",
+	".aws", ".azure", ".oci", ".config/gcloud", ".config/doctl", ".kube", ".docker", ".config/containers",
+	".terraform.d", ".terraformrc", ".fly", ".config/op", ".s3cfg", ".boto", ".config/rclone",
+	".config/gh", ".config/glab-cli", ".config/hub", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".gem/credentials",
+	".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gradle/gradle.properties",
+	".composer/auth.json", ".nuget/NuGet.Config",
 	".pgpass", ".my.cnf", ".mylogin.cnf", ".dbshell",
 	".local/share/keyrings", ".local/share/kwalletd", ".config/sops",
-	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap", ".var/app",
-	".claude", ".claude.json", ".config/Claude", ".cursor", ".codex", ".gemini", ".continue", ".codeium", ".windsurf", ".vscode", ".vscode-server", ".config/Code", ".config/Cursor", ".config/zed", ".config/goose", ".copilot", ".config/github-copilot",
-	".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history", ".sqlite_history", ".lesshst", ".viminfo",
-	".config/junctor", ".local/share/junctor", ".cache/junctor", ".local/state/junctor",
+	".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
+	".config/microsoft-edge", ".config/vivaldi", ".config/opera", "snap", ".var/app", ".claude", ".claude.json",
+	".config/Claude", ".cursor", ".codex", ".gemini", ".continue", ".codeium", ".windsurf", ".vscode", ".vscode-server",
+	".config/Code", ".config/Cursor", ".config/zed", ".config/goose", ".copilot", ".config/github-copilot",
+	".bash_history", ".zsh_history", ".python_history", ".node_repl_history", ".psql_history", ".mysql_history",
+	".sqlite_history", ".lesshst", ".viminfo", ".config/junctor", ".local/share/junctor", ".cache/junctor",
+	".local/state/junctor",
 }
 
 // systemSecrets are paths outside of home directories with credentials of the
 // machine. Only a program of the superuser could read most of them.
 var systemSecrets = []string{
 	"/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/sudoers.d",
-	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key", "/etc/ssh/ssh_host_dsa_key", "/etc/ssl/private", "/etc/pki/tls/private",
-	"/etc/krb5.keytab", "/etc/kubernetes", "/etc/rancher", "/etc/docker", "/etc/wireguard", "/etc/openvpn", "/etc/ppp", "/etc/ipsec.d", "/etc/ipsec.secrets",
-	"/etc/NetworkManager/system-connections", "/etc/letsencrypt", "/etc/junctor", "/etc/credstore", "/etc/credstore.encrypted",
-	"/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users",
+	"/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ecdsa_key", "/etc/ssh/ssh_host_ed25519_key",
+	"/etc/ssh/ssh_host_dsa_key", "/etc/ssl/private", "/etc/pki/tls/private", "/etc/krb5.keytab", "/etc/kubernetes",
+	"/etc/rancher", "/etc/docker", "/etc/wireguard", "/etc/openvpn", "/etc/ppp", "/etc/ipsec.d", "/etc/ipsec.secrets",
+	"/etc/NetworkManager/system-connections", "/etc/letsencrypt", "/etc/junctor", "/etc/credstore",
+	"/etc/credstore.encrypted", "/proc/kcore", "/proc/kmsg", "/proc/keys", "/proc/key-users",
 }
 
 // Home returns the home directory of this process without symbolic links, or "".

@@ -20,10 +20,11 @@ const (
 // programs with their libraries, and nothing else. A program in one may read all
 // of it.
 var toolchains = []string{
-	".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".asdf", ".local/share/mise", ".local/share/fnm", ".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/pnpm",
-	".rustup", ".sdkman", ".jenv", ".jbang", ".deno/bin", ".bun", ".krew", ".linuxbrew", ".nix-profile", ".local/state/nix/profiles",
-	".local/bin", ".local/lib", ".local/opt", ".cargo/bin", "go/bin", ".go", ".npm-global", ".yarn/bin", ".dotnet", ".ghcup", ".juliaup", ".opam", "bin",
-	"miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs",
+	".pyenv", ".rbenv", ".nodenv", ".nvm", ".volta", ".asdf", ".local/share/mise", ".local/share/fnm",
+	".local/share/uv", ".local/share/pipx", ".local/pipx", ".local/share/pnpm", ".rustup", ".sdkman", ".jenv", ".jbang",
+	".deno/bin", ".bun", ".krew", ".linuxbrew", ".nix-profile", ".local/state/nix/profiles", ".local/bin", ".local/lib",
+	".local/opt", ".cargo/bin", "go/bin", ".go", ".npm-global", ".yarn/bin", ".dotnet", ".ghcup", ".juliaup", ".opam",
+	"bin", "miniconda3", "anaconda3", "miniforge3", "mambaforge", ".conda/envs",
 }
 
 // programDirs are the names of directories that hold programs and nothing else.
@@ -256,7 +257,8 @@ func (f *programFinder) lookup(name string) string {
 	}
 	for _, dir := range filepath.SplitList(f.path) {
 		at := filepath.Join(dir, name)
-		if info, err := os.Stat(at); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+		if info, err := os.Stat(at); filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() &&
+			info.Mode()&0o111 != 0 {
 			return at
 		}
 	}

@@ -99,7 +99,8 @@ func ParseNetwork(setting json.RawMessage) (Network, error) {
 		return Network{}, nil
 	case json.Unmarshal(setting, &all) == nil:
 		return Network{All: all}, nil
-	case json.Unmarshal(setting, &ports) == nil && len(ports) > 0 && len(ports) <= maxPorts && !slices.Contains(ports, 0):
+	case json.Unmarshal(setting, &ports) == nil && len(ports) > 0 && len(ports) <= maxPorts &&
+		!slices.Contains(ports, 0):
 		return Network{Ports: ports}, nil
 	}
 	return Network{}, fmt.Errorf("must be true, false or a list of 1 to %d TCP ports, such as [443]", maxPorts)
@@ -122,7 +123,8 @@ const (
 
 // String describes the support for people.
 func (s Support) String() string {
-	files, sockets := "files by their text only (the kernel has no Landlock)", "sockets not at all (the kernel has no seccomp filters)"
+	files, sockets := "files by their text only (the kernel has no Landlock)",
+		"sockets not at all (the kernel has no seccomp filters)"
 	if s.Landlock > 0 {
 		files = fmt.Sprintf("files by Landlock (ABI %d)", s.Landlock)
 	}

@@ -40,7 +40,8 @@ func TestShutDirectories(t *testing.T) {
 	if got := sandbox.PrivateIn(home); !slices.Contains(got, filepath.Join(home, ".ssh")) {
 		t.Errorf("private: %v", got)
 	}
-	for path, want := range map[string]bool{home: true, filepath.Join(home, "x"): true, filepath.Join(filepath.Dir(home), "x"): false} {
+	for path, want := range map[string]bool{home: true, filepath.Join(home, "x"): true,
+		filepath.Join(filepath.Dir(home), "x"): false} {
 		if got := sandbox.MayExist(path); got != want {
 			t.Errorf("%s: %v", path, got)
 		}

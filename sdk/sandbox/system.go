@@ -13,8 +13,8 @@ import (
 // nothing of a person.
 var systemDirs = []string{
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/etc", "/nix/store", "/gnu/store", "/snap",
-	"/run/current-system", "/sys/devices", "/sys/class", "/sys/block", "/sys/bus", "/sys/dev", "/sys/fs", "/sys/module", "/sys/kernel/mm",
-	"/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
+	"/run/current-system", "/sys/devices", "/sys/class", "/sys/block", "/sys/bus", "/sys/dev", "/sys/fs", "/sys/module",
+	"/sys/kernel/mm", "/var/cache/fontconfig", "/var/cache/man", "/var/lib/terminfo", "/var/lib/dpkg", "/var/lib/rpm",
 }
 
 // Unchanged are the directories that hold what the machine runs and remembers, and those of
@@ -143,7 +143,8 @@ func facts() []string {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case strings.Trim(name, "0123456789") == "", name == "kcore", name == "kmsg", name == "keys", name == "key-users", e.Type()&os.ModeSymlink != 0:
+		case strings.Trim(name, "0123456789") == "", name == "kcore", name == "kmsg", name == "keys",
+			name == "key-users", e.Type()&os.ModeSymlink != 0:
 		default:
 			all = append(all, "/proc/"+name)
 		}

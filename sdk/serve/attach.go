@@ -53,7 +53,8 @@ func attach(p *sdk.Plugin) int {
 	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(interrupted, func() { _ = l.Close() })()
-	fmt.Fprintf(os.Stderr, "%s %s, process %d, waits for junctor. In another terminal:\n\n  export %s=%s\n\nInterrupt it to end it.\n",
+	fmt.Fprintf(os.Stderr,
+		"%s %s, process %d, waits for junctor. In another terminal:\n\n  export %s=%s\n\nInterrupt it to end it.\n",
 		p.Name, p.Version, os.Getpid(), wire.AttachVariable(p.Name), address)
 
 	var hosts sync.WaitGroup
@@ -84,7 +85,8 @@ func serveHost(ctx context.Context, p *sdk.Plugin, logger hclog.Logger, dir stri
 	server := wire.NewServer(p, logger, nil)
 	server.UseSockets(dir)
 	rpc := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""),
+		Stderr: strings.NewReader(""),
 	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	rpc.ServeConn(conn)

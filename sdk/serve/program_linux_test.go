@@ -70,7 +70,8 @@ func author() *sdk.Plugin {
 	open := func(_ context.Context, s *sdk.Server, c *settings) (sdk.Conn, error) {
 		switch c.Do {
 		case "look":
-			return nil, sdk.Errorf(sdk.Denied, "stdin %v\nargs %q\n%s", os.Stdin, os.Args[1:], strings.Join(os.Environ(), "\n"))
+			return nil, sdk.Errorf(sdk.Denied, "stdin %v\nargs %q\n%s",
+				os.Stdin, os.Args[1:], strings.Join(os.Environ(), "\n"))
 		case "log":
 			s.Log.Info("hclog", "k", 1)
 			log.Print("[WARN] package log")
@@ -89,7 +90,8 @@ func author() *sdk.Plugin {
 		r, w := io.Pipe()
 		return sdk.PipeConn(r, w), nil
 	}
-	return &sdk.Plugin{Name: "author", Version: "1.2.3", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(open)}}
+	return &sdk.Plugin{Name: "author", Version: "1.2.3",
+		Transports: map[string]sdk.Transport{"t": sdk.NewTransport(open)}}
 }
 
 // fork starts processes in this group, in a new group and in a new session. In
@@ -131,8 +133,9 @@ func converse(path string, env ...string) (*conversation, error) {
 	cmd.Env = env
 	c := &conversation{lifeline: lifeline, stderr: new(text), printed: new(text)}
 	c.plugin = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(noGrants{})), Cmd: cmd, SkipHostEnv: true,
-		Stderr: c.stderr, Logger: hclog.NewNullLogger(), SyncStdout: c.printed, SyncStderr: c.printed,
+		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(noGrants{})), Cmd: cmd,
+		SkipHostEnv: true,
+		Stderr:      c.stderr, Logger: hclog.NewNullLogger(), SyncStdout: c.printed, SyncStderr: c.printed,
 	})
 	protocol, err := c.plugin.Client()
 	if err != nil {
@@ -153,7 +156,8 @@ func converse(path string, env ...string) (*conversation, error) {
 func (c *conversation) do(what string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := c.Open(ctx, wire.OpenArgs{Component: "t", Server: "s", Instance: what, Settings: fmt.Appendf(nil, `{"do":%q}`, what)})
+	_, err := c.Open(ctx,
+		wire.OpenArgs{Component: "t", Server: "s", Instance: what, Settings: fmt.Appendf(nil, `{"do":%q}`, what)})
 	return err
 }
 

@@ -19,7 +19,8 @@ func TestRuntime(t *testing.T) {
 	t.Setenv("GOMAXPROCS", "7")
 	tuneRuntime()
 	if got := debug.SetGCPercent(100); got != 100 || runtime.GOMAXPROCS(0) != procs {
-		t.Errorf("with values in the environment: GOGC=%d GOMAXPROCS=%d, want 100 and %d", got, runtime.GOMAXPROCS(0), procs)
+		t.Errorf("with values in the environment: GOGC=%d GOMAXPROCS=%d, want 100 and %d",
+			got, runtime.GOMAXPROCS(0), procs)
 	}
 	t.Setenv("GOGC", "")
 	t.Setenv("GOMAXPROCS", "")

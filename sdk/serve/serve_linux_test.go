@@ -35,7 +35,8 @@ func TestWithoutHost(t *testing.T) {
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run()
 			fits := func(got, want string) bool { return strings.HasPrefix(got, want) && (want != "" || got == "") }
-			if cmd.ProcessState.ExitCode() != c.status || !fits(out.String(), c.stdout) || !fits(errs.String(), c.stderr) {
+			if cmd.ProcessState.ExitCode() != c.status || !fits(out.String(), c.stdout) ||
+				!fits(errs.String(), c.stderr) {
 				t.Errorf("%s, printed %.100q and %.100q", cmd.ProcessState, &out, &errs)
 			}
 			if c.stdout != "" && !json.Valid(out.Bytes()) {
@@ -78,7 +79,8 @@ func TestLog(t *testing.T) {
 	}
 	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
 		got := c.stderr.String() // two pipes, so the order is undefined
-		if strings.Contains(got, `"fine"`) && strings.Contains(got, "complained\n") && strings.Contains(c.printed.String(), "printed\n") {
+		if strings.Contains(got, `"fine"`) && strings.Contains(got, "complained\n") &&
+			strings.Contains(c.printed.String(), "printed\n") {
 			break
 		}
 	}

@@ -23,14 +23,19 @@ func TestCloseEscalates(t *testing.T) {
 		stderr       []string
 		atLeast      time.Duration
 	}{
-		{"ends with its input", `echo '{}'; echo ready >&2; cat; echo eof >&2; exit 4`, 0, "exited with status 4", []string{"ready", "eof"}, 0},
-		{"ends when asked", `trap 'echo term >&2; exit 5' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 0,
+		{"ends with its input", `echo '{}'; echo ready >&2; cat; echo eof >&2; exit 4`,
+			0, "exited with status 4", []string{"ready", "eof"}, 0},
+		{"ends when asked", `trap 'echo term >&2; exit 5' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`,
+			0,
 			"exited with status 5", []string{"ready", "eof", "term"}, afterEOF},
 		{"does not end", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; while :; do sleep 0.05; done`, 0,
 			"was killed by SIGKILL (killed)", []string{"ready", "term"}, afterEOF + afterTERM},
-		{"has no time", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
+		{"has no time",
+			`trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; while :; do sleep 0.05; done`, time.Nanosecond,
 			"was killed by SIGKILL (killed)", []string{"ready"}, 0},
-		{"has time for its input only", `trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`, 1500 * time.Millisecond,
+		{"has time for its input only",
+			`trap 'echo term >&2' TERM; echo '{}'; echo ready >&2; cat; echo eof >&2; while :; do sleep 0.05; done`,
+			1500 * time.Millisecond,
 			"was killed by SIGKILL (killed)", []string{"ready", "eof"}, 1500 * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,7 +54,8 @@ func TestCloseEscalates(t *testing.T) {
 				t.Error(err)
 			}
 			st := conn.Status()
-			st.Stderr = slices.DeleteFunc(st.Stderr, func(l string) bool { return l == "Terminated" }) // printed by some shells about sleep
+			// Printed by some shells about sleep.
+			st.Stderr = slices.DeleteFunc(st.Stderr, func(l string) bool { return l == "Terminated" })
 			if st.State != c.ended || !slices.Equal(st.Stderr, c.stderr) || time.Since(begun) < c.atLeast {
 				t.Errorf("it %s after %s, saying %q", st.State, time.Since(begun), st.Stderr)
 			}
@@ -91,7 +97,8 @@ func TestCloseWhileStarting(t *testing.T) {
 			st := conn.Status()
 			_, err := os.Stat(filepath.Join(dir, "lock"))
 			if locked := err == nil; locked != c.locked {
-				t.Errorf("lock left behind: %t, want %t; the launcher %s, saying %q", locked, c.locked, st.State, st.Stderr)
+				t.Errorf("lock left behind: %t, want %t; the launcher %s, saying %q",
+					locked, c.locked, st.State, st.Stderr)
 			}
 		})
 	}
@@ -110,7 +117,8 @@ func TestCloseKillsStartThatIgnoresSignals(t *testing.T) {
 	if err := conn.Close(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if took := time.Since(begun); took < afterStop || took > afterStop+patience/2 || conn.Status().State != "was killed by SIGKILL (killed)" {
+	if took := time.Since(begun); took < afterStop || took > afterStop+patience/2 ||
+		conn.Status().State != "was killed by SIGKILL (killed)" {
 		t.Errorf("after %s it %s", took, conn.Status().State)
 	}
 }
@@ -187,7 +195,8 @@ func TestLeavesNothing(t *testing.T) {
 		entries, _ := os.ReadDir("/proc/self/fd")
 		for _, e := range entries {
 			target, err := os.Readlink("/proc/self/fd/" + e.Name())
-			if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") { // those of this listing and of the runtime
+			if err == nil && !strings.HasPrefix(target, "/proc/") && !strings.HasPrefix(target, "/sys/") {
+				// Those of this listing and of the runtime.
 				targets = append(targets, e.Name()+" "+target)
 			}
 		}

@@ -165,7 +165,8 @@ func checkDir(dir string) error {
 	}
 	return &sdk.Error{
 		Code: sdk.Unavailable, Reason: "not_started", Path: "cwd",
-		Message: fmt.Sprintf("working directory %s %s", dir, problem), Hint: cmp.Or(homeHint(dir), "create it or change cwd"),
+		Message: fmt.Sprintf("working directory %s %s", dir, problem),
+		Hint:    cmp.Or(homeHint(dir), "create it or change cwd"),
 	}
 }
 
@@ -222,7 +223,8 @@ func notStarted(path string, err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pe.Err // the message contains the path already
 	}
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command",
+		Message: fmt.Sprintf("starting %s: %v", path, err)}
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		e.Hint = "the file is not executable for this user"

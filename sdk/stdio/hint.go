@@ -33,15 +33,19 @@ func homeHint(dir string) string {
 
 // unreachable matches the messages of npm, pnpm, uv and pip about a registry
 // that cannot be reached.
-var unreachable = regexp.MustCompile(`npm (?:error|ERR!) code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)` +
-	`|ERR_PNPM_META_FETCH_FAIL` +
-	`|(?i:failed to fetch: .?https?://\S+)` +
-	`|(?i:failed to establish a new connection|temporary failure in name resolution|NewConnectionError)`)
+var unreachable = regexp.MustCompile(
+	`npm (?:error|ERR!) code (?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ERR_SOCKET_TIMEOUT)` +
+		`|ERR_PNPM_META_FETCH_FAIL` +
+		`|(?i:failed to fetch: .?https?://\S+)` +
+		`|(?i:failed to establish a new connection|temporary failure in name resolution|NewConnectionError)`,
+)
 
 // wrongCertificate matches the messages of npm, uv, pip, Node and curl about a certificate whose
 // authority they do not know.
-var wrongCertificate = regexp.MustCompile(`UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT` +
-	`|(?i:invalid peer certificate|certificate verify failed|unable to get local issuer certificate|self[- ]signed certificate)`)
+var wrongCertificate = regexp.MustCompile(
+	`UNABLE_TO_GET_ISSUER_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT` +
+		`|(?i:invalid peer certificate|certificate verify failed|unable to get local issuer certificate|self[- ]signed certificate)`,
+)
 
 // registryHint returns a hint for a server whose package could not be
 // downloaded.

@@ -95,12 +95,14 @@ func environment(more ...string) []string {
 
 // shell returns the options of a server that is a shell script.
 func shell(script string, args ...string) Options {
-	return Options{Command: append([]string{"/bin/sh", "-c", script, "sh"}, args...), Env: environment(), Log: hclog.NewNullLogger()}
+	return Options{Command: append([]string{"/bin/sh", "-c", script, "sh"}, args...), Env: environment(),
+		Log: hclog.NewNullLogger()}
 }
 
 // program returns the options of a server that is one of the programs.
 func program(name string) Options {
-	return Options{Command: []string{"/proc/self/exe"}, Env: environment(helperVariable + "=" + name), Log: hclog.NewNullLogger()}
+	return Options{Command: []string{"/proc/self/exe"}, Env: environment(helperVariable + "=" + name),
+		Log: hclog.NewNullLogger()}
 }
 
 // start starts a server. The test's cleanup ends it.

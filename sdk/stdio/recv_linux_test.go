@@ -87,21 +87,26 @@ func TestExits(t *testing.T) {
 		{"in order", "exit 0", "the server exited with status 0", "", ""},
 		{"with last words", "echo one >&2; echo two >&2; exit 3", "the server exited with status 3", "", "one|two"},
 		{"last words without a line break", "printf oops >&2; exit 3", "the server exited with status 3", "", "oops"},
-		{"command not found", "no-such-command-anywhere", "exited with status 127", "did not find a command", "*no-such-command-anywhere*"},
+		{"command not found", "no-such-command-anywhere", "exited with status 127",
+			"did not find a command", "*no-such-command-anywhere*"},
 		{"not executable", "exec /etc/passwd", "exited with status 126", "may not be executed", "*"},
 		{"signal, as a shell says it", "exit 139", "exited with status 139", "was killed by SIGSEGV", ""},
 		{"signal", "kill -SEGV $$", "was killed by SIGSEGV (segmentation fault)", "", ""},
 		{"after messages", `echo '{"a":1}'; exit 7`, "exited with status 7", "", ""},
-		{"logs to standard output", "echo Listening on port 1; exit 1", "exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},
-		{"closes its output", "exec >&-; exec sleep 1000", "closed its standard output but keeps running", "must not redirect it", ""},
+		{"logs to standard output", "echo Listening on port 1; exit 1",
+			"exited with status 1", "must log to standard error", "(stdout) Listening on port 1"},
+		{"closes its output", "exec >&-; exec sleep 1000",
+			"closed its standard output but keeps running", "must not redirect it", ""},
 		{"not UTF-8", `printf '\377\376x\n' >&2; exit 1`, "exited with status 1", "", "\uFFFDx"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := failure(t, start(t, shell(c.script)))
 			output := strings.Join(e.Output, "|")
-			wanted := output == c.output || strings.HasPrefix(c.output, "*") && strings.Contains(output, strings.Trim(c.output, "*"))
-			if e.Code != sdk.Unavailable || e.Reason == "" || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) || !wanted {
+			wanted := output == c.output ||
+				strings.HasPrefix(c.output, "*") && strings.Contains(output, strings.Trim(c.output, "*"))
+			if e.Code != sdk.Unavailable || e.Reason == "" || !strings.Contains(e.Message, c.message) ||
+				!strings.Contains(e.Hint, c.hint) || !wanted {
 				t.Errorf("%#v", e)
 			}
 		})
@@ -112,13 +117,15 @@ func TestExits(t *testing.T) {
 // counted and that the connection continues.
 func TestSkipsLinesThatAreNotMessages(t *testing.T) {
 	long := strings.Repeat("j", 500)
-	c := start(t, shell(`echo banner; echo; echo "[1]"; printf '{"a":\r1}\r\n'; echo $1; for i in 1 2 3 4 5 6 7 8; do echo junk $i; done; echo '{"b":2}'; exec cat`, long))
+	c := start(t, shell(`echo banner; echo; echo "[1]"; printf '{"a":\r1}\r\n'; echo $1; for i in 1 2 3 4 5 6 7 8; do echo junk $i; done; echo '{"b":2}'; exec cat`,
+		long))
 	mustRecv(t, c, `{"a": 1}`)
 	mustRecv(t, c, `{"b":2}`)
 	mustSend(t, c, `{"c":3}`)
 	mustRecv(t, c, `{"c":3}`)
 	st := c.Status()
-	want := []string{"(stdout) banner", "(stdout) [1]", "(stdout) " + long[:previewed] + " …", "(stdout) junk 1", "(stdout) junk 2"}
+	want := []string{"(stdout) banner", "(stdout) [1]", "(stdout) " + long[:previewed] + " …",
+		"(stdout) junk 1", "(stdout) junk 2"}
 	if st.Dropped != 11 || !slices.Equal(st.Stderr, want) {
 		t.Errorf("dropped %d, kept %q", st.Dropped, st.Stderr)
 	}
@@ -130,7 +137,8 @@ func TestTooLong(t *testing.T) {
 	c := start(t, o)
 	_, err := c.Recv()
 	d, ok := err.(*sdk.Dropped)
-	if !ok || d.Reason != "message_too_large" || d.Limit != 1000 || d.Size < 5000 || !strings.HasPrefix(string(d.Prefix), `{"id":1,`) {
+	if !ok || d.Reason != "message_too_large" || d.Limit != 1000 || d.Size < 5000 ||
+		!strings.HasPrefix(string(d.Prefix), `{"id":1,`) {
 		t.Errorf("got %#v", err)
 	}
 	mustRecv(t, c, `{"after":1}`)
@@ -178,9 +186,11 @@ func TestOrphanHoldsPipes(t *testing.T) {
 // TestStderr checks that the last fifty lines are kept and long lines are cut.
 func TestStderr(t *testing.T) {
 	t.Parallel()
-	c := start(t, shell(`i=0; while [ $i -lt 80 ]; do echo line $i >&2; i=$((i+1)); done; echo $1 >&2; exit 1`, strings.Repeat("x", 3*lineShown)))
+	c := start(t, shell(`i=0; while [ $i -lt 80 ]; do echo line $i >&2; i=$((i+1)); done; echo $1 >&2; exit 1`,
+		strings.Repeat("x", 3*lineShown)))
 	e := failure(t, c)
-	if len(e.Output) != tailLines || e.Output[0] != "line 31" || e.Output[48] != "line 79" || len(e.Output[49]) != lineShown+len(" …") {
+	if len(e.Output) != tailLines || e.Output[0] != "line 31" || e.Output[48] != "line 79" ||
+		len(e.Output[49]) != lineShown+len(" …") {
 		t.Errorf("%d lines: %.3000q", len(e.Output), e.Output)
 	}
 }

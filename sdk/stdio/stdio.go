@@ -98,7 +98,8 @@ func Start(o Options) (*Conn, error) {
 	}
 	c := &Conn{
 		proc: proc, log: o.Log, stdin: inW, stdout: outR, stderr: errR,
-		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail), outEnded: make(chan struct{}),
+		lines: ndjson.NewReader(process.LastWords(outR, afterExit/2), o.MaxMessage), tail: new(tail),
+		outEnded: make(chan struct{}),
 	}
 	c.readers.Go(c.readStderr)
 	c.readers.Go(c.awaitEnd)
@@ -119,7 +120,8 @@ func (c *Conn) Recv() ([]byte, error) {
 		line, err := c.lines.Next()
 		if err != nil {
 			if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
-				return nil, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}
+				return nil, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit),
+					Prefix: long.Prefix}
 			}
 			if endless := sdk.EndlessLine(err); endless != nil {
 				return nil, endless
@@ -164,12 +166,15 @@ func (c *Conn) ending() error {
 	if !c.proc.Wait(afterOut) {
 		c.mute.Store(true)
 		return &sdk.Error{
-			Code: sdk.Unavailable, Reason: "closed_output", Message: "the server closed its standard output but keeps running",
-			Hint: "a server must answer on standard output until its standard input ends; a wrapper script must not redirect it", Output: c.tail.lines(),
+			Code: sdk.Unavailable, Reason: "closed_output",
+			Message: "the server closed its standard output but keeps running",
+			Hint:    "a server must answer on standard output until its standard input ends; a wrapper script must not redirect it",
+			Output:  c.tail.lines(),
 		}
 	}
 	c.awaitReaders()
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server " + c.proc.Ended(), Output: c.tail.lines()}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server " + c.proc.Ended(),
+		Output: c.tail.lines()}
 	e.Hint = registryHint(e.Output)
 	switch {
 	case e.Hint != "":
@@ -178,7 +183,8 @@ func (c *Conn) ending() error {
 	case c.proc.ExitCode() == 126:
 		e.Hint = "status 126 means that a command was found but may not be executed"
 	case process.SignalOf(c.proc.ExitCode()) != "":
-		e.Hint = fmt.Sprintf("status %d is what a shell says of a command that was killed by %s", c.proc.ExitCode(), process.SignalOf(c.proc.ExitCode()))
+		e.Hint = fmt.Sprintf("status %d is what a shell says of a command that was killed by %s",
+			c.proc.ExitCode(), process.SignalOf(c.proc.ExitCode()))
 	case c.dropped.Load() > 0:
 		e.Hint = "it wrote lines to standard output that are not messages; a server must log to standard error"
 	}

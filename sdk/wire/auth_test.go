@@ -56,7 +56,8 @@ func (a *account) Login(ctx context.Context, scopes []string) (string, error) {
 func (a *account) Logout(context.Context) error { return sdk.Errorf(sdk.Denied, "never") }
 
 func (a *account) Status(context.Context) (sdk.AuthStatus, error) {
-	return sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6), Ends: time.Unix(7, 8)}, nil
+	return sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6),
+		Ends: time.Unix(7, 8)}, nil
 }
 
 func authPair(t *testing.T, s starter, g grants) *pair {
@@ -72,7 +73,8 @@ func TestAuth(t *testing.T) {
 		}
 		return &account{token: token{closed}, host: a.Host}, nil
 	}, grants{"c": h.all()})
-	if err := p.AuthStart(t.Context(), AuthStartArgs{Component: "a", Server: "s", Tenant: "n", Handle: "h", Capability: "c"}); err != nil {
+	if err := p.AuthStart(t.Context(),
+		AuthStartArgs{Component: "a", Server: "s", Tenant: "n", Handle: "h", Capability: "c"}); err != nil {
 		t.Fatal(err)
 	}
 	a := p.Authorizer("h")
@@ -91,7 +93,8 @@ func TestAuth(t *testing.T) {
 		t.Errorf("logout: %v", err)
 	}
 	st, err := a.Status(t.Context())
-	if err != nil || !reflect.DeepEqual(st, sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"}, Expires: time.Unix(5, 6), Ends: time.Unix(7, 8)}) {
+	if err != nil || !reflect.DeepEqual(st, sdk.AuthStatus{State: "ready", Account: "alice", Scopes: []string{"s"},
+		Expires: time.Unix(5, 6), Ends: time.Unix(7, 8)}) {
 		t.Errorf("status: %+v, %v", st, err)
 	}
 	if _, err := a.Authorize(t.Context(), sdk.AuthRequest{URL: "panic"}); sdk.CodeOf(err) != sdk.Panicked {
@@ -158,7 +161,8 @@ func TestAuthRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, component string
 		want            sdk.Code
-	}{{"x", "b", sdk.Unimplemented}, {"nil", "a", sdk.Internal}, {"panic", "a", sdk.Panicked}, {"error", "a", sdk.Invalid}, {"again", "a", sdk.Internal}} {
+	}{{"x", "b", sdk.Unimplemented}, {"nil", "a", sdk.Internal}, {"panic", "a", sdk.Panicked},
+		{"error", "a", sdk.Invalid}, {"again", "a", sdk.Internal}} {
 		if err := start(c.name, c.component); sdk.CodeOf(err) != c.want {
 			t.Errorf("%s: %v", c.name, err)
 		}

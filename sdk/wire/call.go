@@ -63,7 +63,8 @@ func (c *calls) enter(id uint64, cancel context.CancelFunc) error {
 	}
 	switch {
 	case c.limit > 0 && len(c.running) >= c.limit:
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "overloaded", Message: fmt.Sprintf("concurrency limit reached: %d calls are running", c.limit)}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "overloaded",
+			Message: fmt.Sprintf("concurrency limit reached: %d calls are running", c.limit)}
 	case c.limit > 0 && c.running[id] != nil: // a second call with this id would escape the limit
 		return sdk.Errorf(sdk.Internal, "call %d is running already", id)
 	}
@@ -171,7 +172,8 @@ func lost(err error) error {
 	if server, ok := errors.AsType[rpc.ServerError](err); ok {
 		return &sdk.Error{Code: sdk.Unimplemented, Reason: "protocol", Message: string(server)}
 	}
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "plugin_gone", Message: "the connection between the host and the plugin broke"}
+	e := &sdk.Error{Code: sdk.Unavailable, Reason: "plugin_gone",
+		Message: "the connection between the host and the plugin broke"}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, rpc.ErrShutdown) {
 		e.Message += ": " + err.Error()
 	}

@@ -27,7 +27,8 @@ func TestDoTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c calls
 		begun := time.Now()
-		if s := c.do(Call{ID: 1, Timeout: int64(time.Second)}, waits); code(s) != sdk.Deadline || time.Since(begun) != time.Second {
+		if s := c.do(Call{ID: 1, Timeout: int64(time.Second)}, waits); code(s) != sdk.Deadline ||
+			time.Since(begun) != time.Second {
 			t.Errorf("%+v after %s", s, time.Since(begun))
 		}
 		if len(c.running) != 0 {
@@ -81,7 +82,8 @@ func TestDoPanic(t *testing.T) {
 	var logged strings.Builder
 	c := calls{log: hclog.New(&hclog.LoggerOptions{Output: &logged})}
 	s := c.do(Call{ID: 1}, func(context.Context) error { panic("ouch") })
-	if code(s) != sdk.Panicked || !strings.Contains(s.Message, "ouch") || !strings.Contains(s.Stack, "TestDoPanic") || !strings.Contains(logged.String(), "TestDoPanic") {
+	if code(s) != sdk.Panicked || !strings.Contains(s.Message, "ouch") || !strings.Contains(s.Stack, "TestDoPanic") ||
+		!strings.Contains(logged.String(), "TestDoPanic") {
 		t.Errorf("%+v, logged %q", s, logged.String())
 	}
 	if len(c.running) != 0 {

@@ -41,7 +41,8 @@ func (hostSide) Server(*plugin.MuxBroker) (any, error) {
 }
 
 func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
-	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter, open: map[*socket]struct{}{}}, nil
+	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter,
+		open: map[*socket]struct{}{}}, nil
 }
 
 // UseSecret sets the secret that the plugin has in SecretVariable. Call it before Attach.

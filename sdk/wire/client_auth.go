@@ -54,7 +54,8 @@ func (a *RemoteAuthorizer) Challenge(ctx context.Context, c sdk.Challenge) (sdk.
 // Login guides the user through a login and returns the account.
 func (a *RemoteAuthorizer) Login(ctx context.Context, scopes []string) (string, error) {
 	call := a.client.call.begin(ctx)
-	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "Login", call, LoginArgs{Call: call, Handle: a.handle, Scopes: scopes})
+	r, err := invoke[AuthStatusReply](ctx, &a.client.call, "Login", call,
+		LoginArgs{Call: call, Handle: a.handle, Scopes: scopes})
 	if err != nil {
 		return "", err
 	}
@@ -71,7 +72,8 @@ func (a *RemoteAuthorizer) Status(ctx context.Context) (sdk.AuthStatus, error) {
 	if err != nil {
 		return sdk.AuthStatus{}, err
 	}
-	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires), Ends: fromUnixNano(r.Ends)}, r.Status.Err()
+	return sdk.AuthStatus{State: r.State, Account: r.Account, Scopes: r.Scopes, Expires: fromUnixNano(r.Expires),
+		Ends: fromUnixNano(r.Ends)}, r.Status.Err()
 }
 
 // Stop ends the authorizer in the plugin.

@@ -41,7 +41,8 @@ const Major = 1
 
 // Features lists the abilities of this side beyond those that the major
 // implies.
-var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores", "per_request", "private", "login_end", featureSockets, featurePipes}
+var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores",
+	"per_request", "private", "login_end", featureSockets, featurePipes}
 
 // Handshake is the cookie that tells a plugin that a host started it. It is not
 // secret.

@@ -29,7 +29,8 @@ func (w *hostWriter) forward(msg []byte, r sdk.Relater) error {
 		w.log.Warn("the transport received data that is not a message")
 		return w.dropped(&sdk.Dropped{Reason: "bad_message", Size: int64(len(received)), Prefix: received})
 	case len(msg) > w.limit:
-		return w.dropped(&sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)), Limit: int64(w.limit), Prefix: msg})
+		return w.dropped(&sdk.Dropped{Reason: "message_too_large", Size: int64(len(msg)),
+			Limit: int64(w.limit), Prefix: msg})
 	}
 	var related []byte
 	if r != nil {
@@ -56,7 +57,8 @@ func (w *hostWriter) failed(f *sdk.Failed) error {
 // dropped reports that a message was not delivered.
 func (w *hostWriter) dropped(d *sdk.Dropped) error {
 	return w.event(Event{
-		Name: "dropped", Reason: clip(d.Reason, maxText), Size: d.Size, Limit: d.Limit, Prefix: d.Prefix[:min(len(d.Prefix), maxPrefix)],
+		Name: "dropped", Reason: clip(d.Reason, maxText), Size: d.Size, Limit: d.Limit,
+		Prefix: d.Prefix[:min(len(d.Prefix), maxPrefix)],
 	})
 }
 

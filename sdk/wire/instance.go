@@ -46,7 +46,8 @@ type instance struct {
 }
 
 func newInstance(conn sdk.Conn, limit int, log hclog.Logger) *instance {
-	return &instance{conn: conn, limit: limit, log: log, sent: make(chan struct{}), ended: make(chan struct{}), recvEnd: make(chan struct{})}
+	return &instance{conn: conn, limit: limit, log: log, sent: make(chan struct{}), ended: make(chan struct{}),
+		recvEnd: make(chan struct{})}
 }
 
 // takePipes takes the server's own streams from the connection, to pass them to the

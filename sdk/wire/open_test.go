@@ -18,7 +18,8 @@ import (
 
 func TestEcho(t *testing.T) {
 	s := transport(t, openEcho).open(t, "i")
-	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, coalesceLimit - frameHeader, coalesceLimit, 1 << 20, ndjson.DefaultLimit} {
+	for _, n := range []int{2, 3, 7, 8, 9, 100, streamRead, coalesceLimit - frameHeader, coalesceLimit, 1 << 20,
+		ndjson.DefaultLimit} {
 		want := padded(n)
 		var wg sync.WaitGroup
 		wg.Go(func() { s.mustSend(t, want) })
@@ -52,7 +53,8 @@ func TestClose(t *testing.T) {
 	var closed atomic.Int32
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		e := newEcho()
-		return &fakeConn{recv: e.Recv, close: func(ctx context.Context) error { closed.Add(1); return e.Close(ctx) }}, nil
+		return &fakeConn{recv: e.Recv,
+			close: func(ctx context.Context) error { closed.Add(1); return e.Close(ctx) }}, nil
 	})
 	s := p.open(t, "i")
 	var wg sync.WaitGroup
@@ -102,7 +104,8 @@ func TestPanics(t *testing.T) {
 		case "send":
 			return &fakeConn{recv: e.Recv, send: func([]byte) error { ouch(); return nil }, close: e.Close}, nil
 		case "close":
-			return &fakeConn{recv: e.Recv, send: e.Send, close: func(ctx context.Context) error { _ = e.Close(ctx); ouch(); return nil }}, nil
+			return &fakeConn{recv: e.Recv, send: e.Send,
+				close: func(ctx context.Context) error { _ = e.Close(ctx); ouch(); return nil }}, nil
 		case "status":
 			return struct {
 				sdk.Conn
@@ -111,7 +114,8 @@ func TestPanics(t *testing.T) {
 		}
 		return e, nil
 	})
-	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "open"}); sdk.CodeOf(err) != sdk.Panicked || !strings.Contains(err.Error(), "ouch") {
+	if _, err := p.Open(t.Context(), OpenArgs{Component: "t", Instance: "open"}); sdk.CodeOf(err) != sdk.Panicked ||
+		!strings.Contains(err.Error(), "ouch") {
 		t.Errorf("open: %v", err)
 	}
 	if err := p.open(t, "recv").ending(t); sdk.CodeOf(err) != sdk.Panicked {
@@ -140,7 +144,8 @@ func TestPanics(t *testing.T) {
 }
 
 func TestServerEnds(t *testing.T) {
-	exited := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 3", Output: []string{"last words"}}
+	exited := &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 3",
+		Output: []string{"last words"}}
 	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
 		if s.Instance == "in order" {
 			return &fakeConn{recv: func() ([]byte, error) { return nil, io.EOF }}, nil
@@ -184,14 +189,17 @@ func TestDropped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 || len(ev.Prefix) != maxPrefix {
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "dropped" || ev.Size != 1<<40 || ev.Limit != 7 ||
+		len(ev.Prefix) != maxPrefix {
 		t.Errorf("got %+v, %v", ev, err)
 	}
-	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "bad_message" || ev.Size != 6 || string(ev.Prefix) != "banner" {
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "bad_message" || ev.Size != 6 ||
+		string(ev.Prefix) != "banner" {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	s.mustRead(t, `{"a": 1}`)
-	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "message_too_large" || ev.Size != 101 || ev.Limit != 100 || string(ev.Prefix) != padded(101) {
+	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Reason != "message_too_large" || ev.Size != 101 ||
+		ev.Limit != 100 || string(ev.Prefix) != padded(101) {
 		t.Errorf("got %+v, %v", ev, err)
 	}
 	s.mustRead(t, padded(100))
@@ -210,13 +218,16 @@ func (r relating) Related() []byte { return r.id }
 // message.
 func TestFailed(t *testing.T) {
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
-		why := &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: "status 500", Hint: "wait", Output: []string{"oops"}}
+		why := &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: "status 500", Hint: "wait",
+			Output: []string{"oops"}}
 		return relating{script(&sdk.Failed{ID: []byte("7"), Err: why, Delivered: true}, "{}",
-			&sdk.Failed{ID: make([]byte, 1<<20), Err: why, Ends: true}, &sdk.Failed{ID: []byte("8")}), []byte(`"q"`)}, nil
+			&sdk.Failed{ID: make([]byte, 1<<20), Err: why, Ends: true}, &sdk.Failed{ID: []byte("8")}),
+			[]byte(`"q"`)}, nil
 	})
 	s := p.open(t, "i")
 	_, ev, err := s.Read()
-	if err != nil || ev == nil || ev.Name != "failed" || string(ev.ID) != "7" || !ev.Delivered || ev.Ends || ev.Status == nil ||
+	if err != nil || ev == nil || ev.Name != "failed" || string(ev.ID) != "7" || !ev.Delivered || ev.Ends ||
+		ev.Status == nil ||
 		ev.Status.Reason != "http_status" || ev.Status.Hint != "wait" || len(ev.Status.Output) != 1 {
 		t.Errorf("got %+v, %v", ev, err)
 	}
@@ -227,7 +238,8 @@ func TestFailed(t *testing.T) {
 	if _, ev, err := s.Read(); err != nil || ev == nil || len(ev.ID) != maxPrefix || ev.Delivered || !ev.Ends {
 		t.Errorf("got %+v, %v", ev, err)
 	}
-	if _, ev, err := s.Read(); err != nil || ev == nil || string(ev.ID) != "8" || ev.Status.Code != string(sdk.Internal) {
+	if _, ev, err := s.Read(); err != nil || ev == nil || string(ev.ID) != "8" ||
+		ev.Status.Code != string(sdk.Internal) {
 		t.Errorf("a failure without a reason: %+v, %v", ev, err)
 	}
 }
@@ -279,13 +291,15 @@ func TestServerFields(t *testing.T) {
 	var got sdk.Server
 	p := transport(t, func(_ context.Context, s *sdk.Server) (sdk.Conn, error) { got = *s; return newEcho(), nil })
 	s, err := p.Open(t.Context(), OpenArgs{
-		Component: "t", Server: "s", Instance: "i", Tenant: "n", Dir: "/d", Env: []string{"A=b"}, Settings: []byte("{}"),
+		Component: "t", Server: "s", Instance: "i", Tenant: "n", Dir: "/d", Env: []string{"A=b"},
+		Settings: []byte("{}"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = s.Close()
-	if got.Name != "s" || got.Instance != "i" || got.Tenant != "n" || got.Dir != "/d" || !slices.Equal(got.Env, []string{"A=b"}) ||
+	if got.Name != "s" || got.Instance != "i" || got.Tenant != "n" || got.Dir != "/d" ||
+		!slices.Equal(got.Env, []string{"A=b"}) ||
 		got.MaxMessage != ndjson.DefaultLimit || got.Log == nil || got.Host.Secrets == nil {
 		t.Errorf("the transport got %+v", got)
 	}
@@ -374,7 +388,8 @@ func TestPluginServesItsHost(t *testing.T) {
 		if _, err := other.Attach(t.Context(), "test", "info"); sdk.CodeOf(err) != sdk.Denied {
 			t.Errorf("%q: %v", secret, err)
 		}
-		if _, err := other.Open(t.Context(), OpenArgs{Component: "t", Instance: "stolen"}); sdk.CodeOf(err) != sdk.Denied || opened {
+		if _, err := other.Open(t.Context(),
+			OpenArgs{Component: "t", Instance: "stolen"}); sdk.CodeOf(err) != sdk.Denied || opened {
 			t.Errorf("%q: %v", secret, err)
 		}
 		if err := other.Shutdown(t.Context(), 0); sdk.CodeOf(err) != sdk.Denied {

@@ -120,7 +120,8 @@ func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pai
 	server := NewServer(p, hclog.NewNullLogger(), nil)
 	server.UseSockets(guest)
 	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{Object: server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+		Plugins: map[string]plugin.Plugin{Object: server.Plugin()}, Stdout: strings.NewReader(""),
+		Stderr: strings.NewReader(""),
 	}
 	go rpcServer.ServeConn(theirs)
 	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(g)})
@@ -152,7 +153,8 @@ func (p *pair) again(t *testing.T) *Client {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{Object: p.server.Plugin()}, Stdout: strings.NewReader(""), Stderr: strings.NewReader(""),
+		Plugins: map[string]plugin.Plugin{Object: p.server.Plugin()}, Stdout: strings.NewReader(""),
+		Stderr: strings.NewReader(""),
 	}
 	go rpcServer.ServeConn(theirs)
 	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(grants{})})

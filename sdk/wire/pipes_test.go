@@ -114,8 +114,8 @@ func TestPipesRefused(t *testing.T) {
 	r, w := pipe(t)
 	files := map[byte]*os.File{'r': r, 'w': w, 'f': regular, 'n': null, 'd': dir}
 	for _, c := range []struct{ first, files string }{
-		{"P", ""}, {"P", "r"}, {"P", "rwr"}, {"P", "rwrw"}, {"P", "rwrwrwrwrwrwrw"}, {"P", "rf"}, {"P", "fw"}, {"P", "rn"}, {"P", "nn"}, {"P", "dw"},
-		{"Q", "rw"}, {"\x00", "rw"}, {"", ""},
+		{"P", ""}, {"P", "r"}, {"P", "rwr"}, {"P", "rwrw"}, {"P", "rwrwrwrwrwrwrw"}, {"P", "rf"}, {"P", "fw"},
+		{"P", "rn"}, {"P", "nn"}, {"P", "dw"}, {"Q", "rw"}, {"\x00", "rw"}, {"", ""},
 	} {
 		plugin, host := socketPair(t)
 		before := descriptorsOpen(t)
@@ -308,7 +308,8 @@ func TestLineWithoutEnd(t *testing.T) {
 	if junk := s.Junk(); junk.Count != 0 {
 		t.Errorf("a message that was dropped for its size counts as %+v", junk)
 	}
-	if _, ev, err := s.Read(); ev == nil || ev.Name != "closed" || ev.Status == nil || ev.Status.Reason != "message_too_large" || err != nil {
+	if _, ev, err := s.Read(); ev == nil || ev.Name != "closed" || ev.Status == nil ||
+		ev.Status.Reason != "message_too_large" || err != nil {
 		t.Fatalf("%+v, %v", ev, err)
 	}
 	if _, err := io.WriteString(plugin, frame(1, `{"ev":"closed"}`)); err != nil {

@@ -22,7 +22,10 @@ func TestEnlarge(t *testing.T) {
 	var size uintptr
 	var errno syscall.Errno
 	const getPipeSize = setPipeSize + 1 // F_GETPIPE_SZ
-	if err := raw.Control(func(fd uintptr) { size, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, getPipeSize, 0) }); err != nil || errno != 0 {
+	if err := raw.Control(func(fd uintptr) {
+		size, _, errno = syscall.Syscall(syscall.SYS_FCNTL, fd, getPipeSize, 0)
+	}); err != nil ||
+		errno != 0 {
 		t.Fatal(err, errno)
 	}
 	if size != pipeSize {

@@ -106,7 +106,8 @@ func (p *pipes) read() (msg []byte, ev *Event, err error) {
 // readEnd returns what read returns for an error of the line reader.
 func (p *pipes) readEnd(err error) ([]byte, *Event, error) {
 	if long, ok := errors.AsType[*ndjson.TooLongError](err); ok {
-		return nil, &Event{Name: eventDropped, Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix}, nil
+		return nil, &Event{Name: eventDropped, Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit),
+			Prefix: long.Prefix}, nil
 	}
 	if refused, ok := errors.AsType[*ndjson.NotAdmittedError](err); ok {
 		return nil, nil, &NotAdmitted{Size: refused.Size, Prefix: refused.Prefix, Suffix: refused.Suffix}
@@ -135,7 +136,8 @@ func (p *pipes) readEnd(err error) ([]byte, *Event, error) {
 func notAdmitted(msg []byte) *NotAdmitted {
 	rest := msg[min(len(msg), maxPrefix):]
 	return &NotAdmitted{
-		Size: int64(len(msg)), Prefix: append([]byte{}, msg[:min(len(msg), maxPrefix)]...), Suffix: append([]byte{}, rest[max(0, len(rest)-maxSuffix):]...),
+		Size: int64(len(msg)), Prefix: append([]byte{}, msg[:min(len(msg), maxPrefix)]...),
+		Suffix: append([]byte{}, rest[max(0, len(rest)-maxSuffix):]...),
 	}
 }
 

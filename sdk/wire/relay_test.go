@@ -115,7 +115,8 @@ func TestHostHangsUp(t *testing.T) {
 	closed := make(chan struct{})
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		e := newEcho()
-		return &fakeConn{recv: e.Recv, close: func(ctx context.Context) error { close(closed); return e.Close(ctx) }}, nil
+		return &fakeConn{recv: e.Recv,
+			close: func(ctx context.Context) error { close(closed); return e.Close(ctx) }}, nil
 	})
 	_ = p.open(t, "i").Close()
 	within(t, "the close", closed)
@@ -128,7 +129,8 @@ func TestHostBreaksRules(t *testing.T) {
 	sent := make(chan string, 10)
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		e := newEcho()
-		return &fakeConn{recv: e.Recv, send: func(m []byte) error { sent <- string(m); return nil }, close: e.Close}, nil
+		return &fakeConn{recv: e.Recv, send: func(m []byte) error { sent <- string(m); return nil },
+			close: e.Close}, nil
 	})
 	s := p.open(t, "i")
 	s.mustSend(t, "{}")
@@ -205,7 +207,8 @@ func TestHostNeverComes(t *testing.T) {
 	closed := make(chan struct{})
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		e := newEcho()
-		return &fakeConn{recv: e.Recv, close: func(ctx context.Context) error { close(closed); return e.Close(ctx) }}, nil
+		return &fakeConn{recv: e.Recv,
+			close: func(ctx context.Context) error { close(closed); return e.Close(ctx) }}, nil
 	})
 	call := p.call.begin(t.Context())
 	r, err := invoke[OpenReply](t.Context(), &p.call, "Open", call, OpenArgs{Call: call, Component: "t", Instance: "i"})
@@ -221,7 +224,8 @@ func TestHostDies(t *testing.T) {
 	closed := make(chan struct{}, 2)
 	p := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) {
 		e := newEcho()
-		return &fakeConn{recv: e.Recv, close: func(ctx context.Context) error { closed <- struct{}{}; return e.Close(ctx) }}, nil
+		return &fakeConn{recv: e.Recv,
+			close: func(ctx context.Context) error { closed <- struct{}{}; return e.Close(ctx) }}, nil
 	})
 	s := p.open(t, "1")
 	p.open(t, "2")

@@ -90,7 +90,8 @@ func (i *instance) breakWith(err error) {
 // isOver reports whether an error of Send or Flush says that the way to the server is
 // closed. Recv then ends too, and knows why.
 func isOver(err error) bool {
-	for _, over := range []error{io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE, syscall.ECONNRESET, context.Canceled} {
+	for _, over := range []error{io.EOF, io.ErrClosedPipe, os.ErrClosed, net.ErrClosed, syscall.EPIPE,
+		syscall.ECONNRESET, context.Canceled} {
 		if errors.Is(err, over) {
 			return true
 		}

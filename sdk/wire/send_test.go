@@ -63,13 +63,21 @@ func TestSendFailsTheRequest(t *testing.T) {
 		ends      bool
 	}{
 		{"any error", someRequest, errors.New("boom"), "7 unavailable sending to the server: boom []", true, false},
-		{"an error with a code", someRequest, &sdk.Error{Code: sdk.AuthRequired, Message: "who are you", Hint: "log in"}, "7 auth_required who are you [log in]", true, false},
-		{"an error around one with a code", someRequest, fmt.Errorf("post: %w", sdk.Errorf(sdk.Denied, "no")), "7 denied post: no []", true, false},
+		{"an error with a code",
+			someRequest, &sdk.Error{Code: sdk.AuthRequired, Message: "who are you", Hint: "log in"},
+			"7 auth_required who are you [log in]", true, false},
+		{"an error around one with a code",
+			someRequest, fmt.Errorf("post: %w", sdk.Errorf(sdk.Denied, "no")), "7 denied post: no []", true, false},
 		{"a timeout", someRequest, context.DeadlineExceeded, "7 deadline context deadline exceeded []", true, false},
-		{"failed, without id", someRequest, &sdk.Failed{Err: sdk.Errorf(sdk.Unavailable, "refused")}, "7 unavailable refused []", false, false},
-		{"failed, with the id", someRequest, &sdk.Failed{ID: []byte("7"), Err: sdk.Errorf(sdk.Unavailable, "reset"), Delivered: true, Ends: true}, "7 unavailable reset []", true, true},
-		{"failed, without a reason", someRequest, &sdk.Failed{}, "7 internal the transport did not say why the request failed []", false, false},
-		{"an id that is a text", `{"id":"a\"b","method":"x","jsonrpc":"2.0"}`, errors.New("boom"), `"a\"b" unavailable sending to the server: boom []`, true, false},
+		{"failed, without id", someRequest, &sdk.Failed{Err: sdk.Errorf(sdk.Unavailable, "refused")},
+			"7 unavailable refused []", false, false},
+		{"failed, with the id", someRequest,
+			&sdk.Failed{ID: []byte("7"), Err: sdk.Errorf(sdk.Unavailable, "reset"), Delivered: true, Ends: true},
+			"7 unavailable reset []", true, true},
+		{"failed, without a reason",
+			someRequest, &sdk.Failed{}, "7 internal the transport did not say why the request failed []", false, false},
+		{"an id that is a text", `{"id":"a\"b","method":"x","jsonrpc":"2.0"}`, errors.New("boom"),
+			`"a\"b" unavailable sending to the server: boom []`, true, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := openFailing(t, &failing{word: "method", err: c.err})
@@ -99,20 +107,24 @@ func TestSendEndsTheConnection(t *testing.T) {
 	}{
 		{"notification", someNote, errors.New("boom"), nil, "sending to the server: boom"},
 		{"response", someResponse, errors.New("boom"), nil, "sending to the server: boom"},
-		{"response to a text", `{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"method"}}`, errors.New("boom"), nil, "sending to the server: boom"},
+		{"response to a text", `{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"method"}}`, errors.New("boom"),
+			nil, "sending to the server: boom"},
 		{"no message", `{"method":7}`, errors.New("boom"), nil, "sending to the server: boom"},
 		{"no JSON", `method`, errors.New("boom"), nil, "sending to the server: boom"},
 		{"notification, with a code", someNote, sdk.Errorf(sdk.Denied, "no"), nil, "no"},
 		{"notification, failed", someNote, &sdk.Failed{Err: sdk.Errorf(sdk.Unavailable, "refused")}, nil, "refused"},
 		{"end of file", someRequest, io.EOF, reason, "the server exited"},
 		{"closed pipe", someRequest, io.ErrClosedPipe, reason, "the server exited"},
-		{"closed file", someRequest, &os.PathError{Op: "write", Path: "x", Err: os.ErrClosed}, reason, "the server exited"},
+		{"closed file",
+			someRequest, &os.PathError{Op: "write", Path: "x", Err: os.ErrClosed}, reason, "the server exited"},
 		{"closed connection", someRequest, &net.OpError{Op: "write", Err: net.ErrClosed}, reason, "the server exited"},
 		{"broken pipe", someRequest, os.NewSyscallError("write", syscall.EPIPE), reason, "the server exited"},
 		{"reset", someRequest, os.NewSyscallError("write", syscall.ECONNRESET), reason, "the server exited"},
 		{"cancelled", someRequest, sdk.Errorf(sdk.Canceled, "the connection is closed"), reason, "the server exited"},
-		{"cause of an error", someRequest, &sdk.Error{Code: sdk.Unavailable, Message: "sending", Err: io.ErrClosedPipe}, reason, "the server exited"},
-		{"broken pipe, Recv goes on", someRequest, os.NewSyscallError("write", syscall.EPIPE), nil, "sending to the server: write: broken pipe"},
+		{"cause of an error", someRequest, &sdk.Error{Code: sdk.Unavailable, Message: "sending", Err: io.ErrClosedPipe},
+			reason, "the server exited"},
+		{"broken pipe, Recv goes on",
+			someRequest, os.NewSyscallError("write", syscall.EPIPE), nil, "sending to the server: write: broken pipe"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if strings.Contains(c.name, "goes on") && testing.Short() {
@@ -140,7 +152,9 @@ func (flushFails) Flush() error      { return errors.New("boom") }
 // TestFlushEndsTheConnection checks that an error of Flush is not kept until the next
 // message.
 func TestFlushEndsTheConnection(t *testing.T) {
-	s := transport(t, func(context.Context, *sdk.Server) (sdk.Conn, error) { return flushFails{newEcho()}, nil }).open(t, "i")
+	s := transport(t,
+		func(context.Context, *sdk.Server) (sdk.Conn, error) { return flushFails{newEcho()}, nil }).open(t,
+		"i")
 	s.mustSend(t, someRequest)
 	if err := s.ending(t); err == nil || err.Error() != "sending to the server: boom" {
 		t.Errorf("got %v", err)

@@ -128,7 +128,8 @@ func (s *Server) open(ctx context.Context, a OpenArgs) (opened *instance, err er
 	log := s.log.With("server", a.Server)
 	conn, err := t.Open(ctx, &sdk.Server{
 		Name: a.Server, Instance: a.Instance, Tenant: a.Tenant, Dir: a.Dir, Env: a.Env, MaxMessage: a.MaxMessage,
-		Cache: a.Cache, Private: a.Private, Protected: a.Protected, Changeable: a.Changeable, Log: log, Host: s.host.services(a.Instance, a.Capability),
+		Cache: a.Cache, Private: a.Private, Protected: a.Protected, Changeable: a.Changeable, Log: log,
+		Host: s.host.services(a.Instance, a.Capability),
 	}, a.Settings)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,8 @@ func (s *Server) forget(name string) {
 func shuttingDown() error { return sdk.Errorf(sdk.Unavailable, "the plugin is shutting down") }
 
 func missing(kind, name string) error {
-	return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_component", Message: fmt.Sprintf("the plugin has no %s %q", kind, name)}
+	return &sdk.Error{Code: sdk.Unimplemented, Reason: "no_component",
+		Message: fmt.Sprintf("the plugin has no %s %q", kind, name)}
 }
 
 // expired returns a context that is done. Passed to Close, it closes by force.

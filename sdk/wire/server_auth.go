@@ -143,7 +143,8 @@ func (c *Control) AuthStatus(a AuthArgs, r *AuthStatusReply) error {
 			return nil
 		}
 		s, err := st.Status(ctx)
-		r.State, r.Account, r.Scopes, r.Expires, r.Ends = s.State, s.Account, s.Scopes, unixNano(s.Expires), unixNano(s.Ends)
+		r.State, r.Account, r.Scopes, r.Expires, r.Ends = s.State, s.Account, s.Scopes, unixNano(s.Expires),
+			unixNano(s.Ends)
 		return err
 	})
 	return nil
@@ -159,8 +160,9 @@ func authorizeArgs(r sdk.AuthRequest) AuthorizeArgs {
 
 func (a ChallengeArgs) challenge() sdk.Challenge {
 	return sdk.Challenge{
-		AuthRequest: sdk.AuthRequest{Method: a.Method, URL: a.URL, Resource: a.Resource, Scopes: a.Scopes, Subject: a.Subject},
-		Status:      a.HTTPStatus, WWWAuthenticate: a.WWWAuthenticate, Attempt: a.Attempt, Presented: a.Presented,
+		AuthRequest: sdk.AuthRequest{Method: a.Method, URL: a.URL, Resource: a.Resource, Scopes: a.Scopes,
+			Subject: a.Subject},
+		Status: a.HTTPStatus, WWWAuthenticate: a.WWWAuthenticate, Attempt: a.Attempt, Presented: a.Presented,
 	}
 }
 
@@ -178,7 +180,8 @@ func (r *AuthorizeReply) set(c sdk.Credential) {
 
 func (r *AuthorizeReply) credential() sdk.Credential {
 	return sdk.Credential{
-		Headers: r.Headers, Query: r.Query, Account: r.Account, Name: r.Name, Expires: fromUnixNano(r.Expires), PerRequest: r.PerRequest,
+		Headers: r.Headers, Query: r.Query, Account: r.Account, Name: r.Name, Expires: fromUnixNano(r.Expires),
+		PerRequest: r.PerRequest,
 	}
 }
 

@@ -26,7 +26,8 @@ func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
 		if s.closing.Err() != nil {
 			return shuttingDown()
 		}
-		v, err := store.Open(ctx, &sdk.StoreServer{Dir: a.Dir, Log: s.log.With("secret_store", a.Component)}, a.Settings)
+		v, err := store.Open(ctx,
+			&sdk.StoreServer{Dir: a.Dir, Log: s.log.With("secret_store", a.Component)}, a.Settings)
 		if err != nil {
 			return err
 		}
@@ -141,7 +142,8 @@ func (c *Control) StoreKeys(a StoreArgs, r *StoreKeysReply) error {
 
 func checkKey(key string) error {
 	if key == "" || len(key) > maxKey || !visible(key) {
-		return &sdk.Error{Code: sdk.Invalid, Reason: "bad_key", Message: fmt.Sprintf("a key has 1 to %d visible ASCII characters", maxKey)}
+		return &sdk.Error{Code: sdk.Invalid, Reason: "bad_key",
+			Message: fmt.Sprintf("a key has 1 to %d visible ASCII characters", maxKey)}
 	}
 	return nil
 }
@@ -158,7 +160,8 @@ func visible(s string) bool {
 func checkValue(value []byte) error {
 	if len(value) > sdk.MaxSecret {
 		return &sdk.Error{
-			Code: sdk.Invalid, Reason: "too_large", Message: fmt.Sprintf("a secret has at most %d bytes, this one has %d", sdk.MaxSecret, len(value)),
+			Code: sdk.Invalid, Reason: "too_large",
+			Message: fmt.Sprintf("a secret has at most %d bytes, this one has %d", sdk.MaxSecret, len(value)),
 		}
 	}
 	return nil
@@ -174,7 +177,8 @@ func checkKeys(keys []string) ([]string, error) {
 		}
 	}
 	if len(good) > maxKeys {
-		return nil, sdk.Errorf(sdk.Internal, "the secret store holds %d secrets, at most %d can be listed", len(good), maxKeys)
+		return nil, sdk.Errorf(sdk.Internal, "the secret store holds %d secrets, at most %d can be listed",
+			len(good), maxKeys)
 	}
 	return good, nil
 }

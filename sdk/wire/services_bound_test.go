@@ -48,7 +48,8 @@ func TestServedMost(t *testing.T) {
 		for n := range uint64(maxServedCalls + 100) {
 			all.Go(func() {
 				var r PromptReply
-				if client.Call("Host.Prompt", PromptArgs{Call: Call{ID: n + 1}, Capability: "c"}, &r) == nil && r.Status.Reason == "overloaded" {
+				if client.Call("Host.Prompt", PromptArgs{Call: Call{ID: n + 1}, Capability: "c"}, &r) == nil &&
+					r.Status.Reason == "overloaded" {
 					refused.Add(1)
 				}
 			})
@@ -94,7 +95,8 @@ func TestPendingMost(t *testing.T) {
 	for ; sent <= 2*maxPendingCalls; sent++ {
 		_ = conn.SetWriteDeadline(time.Now().Add(2 * time.Second))
 		n := uint64(sent + 1)
-		if enc.Encode(rpc.Request{ServiceMethod: "Host.Event", Seq: n}) != nil || enc.Encode(EventArgs{Call: Call{ID: n}}) != nil {
+		if enc.Encode(rpc.Request{ServiceMethod: "Host.Event", Seq: n}) != nil ||
+			enc.Encode(EventArgs{Call: Call{ID: n}}) != nil {
 			break
 		}
 	}
@@ -147,7 +149,8 @@ func TestServedBounds(t *testing.T) {
 	if err != nil || strings.Count(res.Reason, ",") != maxChallengeLines-1 {
 		t.Errorf("a long header: %q, %v", res.Reason, err)
 	}
-	res, err = host.Credentials.Challenge(t.Context(), sdk.Challenge{WWWAuthenticate: []string{strings.Repeat("x", 1<<20)}})
+	res, err = host.Credentials.Challenge(t.Context(),
+		sdk.Challenge{WWWAuthenticate: []string{strings.Repeat("x", 1<<20)}})
 	if err != nil || len(res.Reason) > maxLine+9 {
 		t.Errorf("large headers: %d bytes, %v", len(res.Reason), err)
 	}
@@ -158,7 +161,8 @@ func TestServedBounds(t *testing.T) {
 // meanwhile.
 func TestManyRefused(t *testing.T) {
 	h := &fakeHost{secrets: map[string][]byte{}}
-	slow := &slowCredentials{fakeHost: h, arrived: make(chan struct{}, 4*maxCredentialCalls), answer: make(chan struct{})}
+	slow := &slowCredentials{fakeHost: h, arrived: make(chan struct{}, 4*maxCredentialCalls),
+		answer: make(chan struct{})}
 	host, _ := asHost(t, grants{"c": {Secrets: h, Credentials: slow}}, "c")
 	errs := make(chan error, 4*maxCredentialCalls)
 	for n := range 4 * maxCredentialCalls {

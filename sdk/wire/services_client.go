@@ -72,7 +72,8 @@ type services struct {
 }
 
 // ask calls a method of the host. It waits until the host has connected.
-func ask[R any](ctx context.Context, h *hostClient, method string, args func(Call) any, status func(*R) Status) (*R, error) {
+func ask[R any](ctx context.Context, h *hostClient, method string, args func(Call) any,
+	status func(*R) Status) (*R, error) {
 	select {
 	case <-h.ready:
 	case <-ctx.Done():

@@ -103,7 +103,9 @@ func (h *HostControl) OpenURL(a OpenURLArgs, r *Reply) error {
 func (h *HostControl) Prompt(a PromptArgs, r *PromptReply) error {
 	r.Status = h.person(a.Call, a.Capability, func(ctx context.Context, p sdk.Person) (err error) {
 		if len(a.Labels) != len(a.Names) || len(a.Hidden) != len(a.Names) || len(a.Names) > maxPromptFields {
-			return sdk.Errorf(sdk.Internal, "invalid prompt: names, labels and hidden differ in number, or there are more than %d fields", maxPromptFields)
+			return sdk.Errorf(sdk.Internal,
+				"invalid prompt: names, labels and hidden differ in number, or there are more than %d fields",
+				maxPromptFields)
 		}
 		prompt := sdk.Prompt{Title: a.Title}
 		for i, name := range a.Names {

@@ -13,8 +13,9 @@ import (
 
 // Limits for the calls of one plugin.
 const (
-	maxServedCalls  = 256                 // running calls; further calls are rejected
-	maxPendingCalls = maxServedCalls + 64 // unanswered calls; none is read beyond, which only a plugin that does not read answers reaches
+	maxServedCalls = 256 // running calls; further calls are rejected
+	// Unanswered calls; none is read beyond, which only a plugin that does not read answers reaches.
+	maxPendingCalls = maxServedCalls + 64
 )
 
 // serveHost serves the host's services to a plugin on conn until it ends.
@@ -66,7 +67,8 @@ type hostCodec struct {
 func newHostCodec(conn io.ReadWriteCloser) *hostCodec {
 	out := bufio.NewWriter(conn)
 	return &hostCodec{
-		conn: conn, dec: gob.NewDecoder(conn), enc: gob.NewEncoder(out), out: out, pending: make(chan struct{}, maxPendingCalls),
+		conn: conn, dec: gob.NewDecoder(conn), enc: gob.NewEncoder(out), out: out,
+		pending: make(chan struct{}, maxPendingCalls),
 	}
 }
 

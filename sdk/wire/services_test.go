@@ -80,12 +80,14 @@ func (h *fakeHost) Authorize(_ context.Context, r sdk.AuthRequest) (sdk.Credenti
 	if r.Method == "" {
 		return sdk.Credential{}, &sdk.Error{Code: sdk.NeedsLogin, Message: "log in first", Hint: "junctor login"}
 	}
-	return sdk.Credential{Headers: map[string]string{"Authorization": r.Method + r.URL + r.Resource + r.Subject + strings.Join(r.Scopes, ",")},
+	return sdk.Credential{Headers: map[string]string{"Authorization": r.Method + r.URL + r.Resource + r.Subject +
+		strings.Join(r.Scopes, ",")},
 		Query: map[string]string{"k": "v"}, Account: "alice", Expires: time.Unix(1, 2)}, nil
 }
 
 func (h *fakeHost) Challenge(_ context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
-	return sdk.ChallengeResult{Retry: c.Status == 401, NeedsLogin: c.Attempt == 2, Reason: strings.Join(c.WWWAuthenticate, ","), Scopes: c.Scopes}, nil
+	return sdk.ChallengeResult{Retry: c.Status == 401, NeedsLogin: c.Attempt == 2,
+		Reason: strings.Join(c.WWWAuthenticate, ","), Scopes: c.Scopes}, nil
 }
 
 func (h *fakeHost) Event(_ context.Context, name, detail string) error {
@@ -120,7 +122,9 @@ func (c *fakeCallback) Close() error {
 func asHost(t *testing.T, g grants, capability string) (sdk.Host, *pair) {
 	t.Helper()
 	var host sdk.Host
-	p := attach(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": opener(func(_ context.Context, s *sdk.Server) (sdk.Conn, error) {
+	p := attach(t, &sdk.Plugin{Transports: map[string]sdk.Transport{"t": opener(func(_ context.Context, s *sdk.Server) (
+		sdk.Conn, error,
+	) {
 		host = s.Host
 		return newEcho(), nil
 	})}}, g)
@@ -164,8 +168,10 @@ func TestPerson(t *testing.T) {
 	if err := host.Person.OpenURL(t.Context(), "https://a/", "to log in"); err != nil {
 		t.Error(err)
 	}
-	answers, err := host.Person.Prompt(t.Context(), sdk.Prompt{Title: "t", Fields: []sdk.PromptField{{Name: "u", Label: "User"}, {Name: "p", Label: "Password", Secret: true}}})
-	if want := map[string]string{"u": "User", "p": "Password (hidden)"}; err != nil || !reflect.DeepEqual(answers, want) {
+	answers, err := host.Person.Prompt(t.Context(), sdk.Prompt{Title: "t",
+		Fields: []sdk.PromptField{{Name: "u", Label: "User"}, {Name: "p", Label: "Password", Secret: true}}})
+	if want := map[string]string{"u": "User", "p": "Password (hidden)"}; err != nil ||
+		!reflect.DeepEqual(answers, want) {
 		t.Errorf("got %v, %v", answers, err)
 	}
 	c, err := host.Person.Callback(t.Context(), "/cb")
@@ -194,7 +200,8 @@ func TestCredentials(t *testing.T) {
 	host, _ := asHost(t, grants{"c": h.all()}, "c")
 	r := sdk.AuthRequest{Method: "M", URL: "U", Resource: "R", Scopes: []string{"a", "b"}, Subject: "S"}
 	got, err := host.Credentials.Authorize(t.Context(), r)
-	want := sdk.Credential{Headers: map[string]string{"Authorization": "MURSa,b"}, Query: map[string]string{"k": "v"}, Account: "alice", Expires: time.Unix(1, 2)}
+	want := sdk.Credential{Headers: map[string]string{"Authorization": "MURSa,b"}, Query: map[string]string{"k": "v"},
+		Account: "alice", Expires: time.Unix(1, 2)}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -202,11 +209,14 @@ func TestCredentials(t *testing.T) {
 	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin || e.Hint != "junctor login" {
 		t.Errorf("refused with %#v", err)
 	}
-	res, err := host.Credentials.Challenge(t.Context(), sdk.Challenge{AuthRequest: r, Status: 401, WWWAuthenticate: []string{"Bearer", "Basic"}, Attempt: 2})
-	if err != nil || !reflect.DeepEqual(res, sdk.ChallengeResult{Retry: true, NeedsLogin: true, Reason: "Bearer,Basic", Scopes: []string{"a", "b"}}) {
+	res, err := host.Credentials.Challenge(t.Context(),
+		sdk.Challenge{AuthRequest: r, Status: 401, WWWAuthenticate: []string{"Bearer", "Basic"}, Attempt: 2})
+	if err != nil || !reflect.DeepEqual(res,
+		sdk.ChallengeResult{Retry: true, NeedsLogin: true, Reason: "Bearer,Basic", Scopes: []string{"a", "b"}}) {
 		t.Errorf("got %+v, %v", res, err)
 	}
-	if err := host.Events.Event(t.Context(), "degraded", "why"); err != nil || !slices.Equal(h.asked, []string{"event degraded why"}) {
+	if err := host.Events.Event(t.Context(), "degraded", "why"); err != nil ||
+		!slices.Equal(h.asked, []string{"event degraded why"}) {
 		t.Errorf("%v, calls of the host: %q", err, h.asked)
 	}
 }

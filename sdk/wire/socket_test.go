@@ -168,7 +168,8 @@ func TestSocketOfPanic(t *testing.T) {
 	}
 	defer host.Close()
 	e := newEcho()
-	i := newInstance(&fakeConn{recv: e.Recv, close: e.Close, send: func([]byte) error { panic("ouch") }}, ndjson.DefaultLimit, hclog.NewNullLogger())
+	i := newInstance(&fakeConn{recv: e.Recv, close: e.Close, send: func([]byte) error { panic("ouch") }},
+		ndjson.DefaultLimit, hclog.NewNullLogger())
 	peer, err := accept()
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ func StatusOf(err error) Status {
 	}
 	all := flatten(err)
 	first := all[0]
-	s := Status{Code: cmp.Or(string(first.Code), string(sdk.Internal)), Reason: first.Reason, Message: clip(first.Message, maxText), Hint: clip(first.Hint, maxText)}
+	s := Status{Code: cmp.Or(string(first.Code), string(sdk.Internal)), Reason: first.Reason,
+		Message: clip(first.Message, maxText), Hint: clip(first.Hint, maxText)}
 	for _, line := range first.Output[max(0, len(first.Output)-maxOutputLines):] {
 		s.Output = append(s.Output, clip(line, maxOutputLine))
 	}

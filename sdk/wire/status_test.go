@@ -59,8 +59,10 @@ func TestStatusOf(t *testing.T) {
 		{"wrapped with a path", fmt.Errorf("checking: %w", a), []string{"invalid_config a: checking: is bad"}},
 		{"wrapped twice", fmt.Errorf("1: %w", fmt.Errorf("2: %w", down)), []string{"unavailable 1: 2: is down"}},
 		{"joined", errors.Join(a, b), []string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
-		{"joined and wrapped", fmt.Errorf("settings: %w", errors.Join(a, b)), []string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
-		{"joined in two layers", errors.Join(errors.Join(a), errors.Join(b)), []string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
+		{"joined and wrapped", fmt.Errorf("settings: %w", errors.Join(a, b)),
+			[]string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
+		{"joined in two layers", errors.Join(errors.Join(a), errors.Join(b)),
+			[]string{"invalid_config a: is bad", "invalid_config b[0]: is worse"}},
 		{"mixed", errors.Join(errors.New("x"), a), []string{"invalid_config x", "invalid_config a: is bad"}},
 		{"mixed, the other way", errors.Join(a, down), []string{"invalid_config a: is bad", "invalid_config is down"}},
 		{"joined, not about settings", errors.Join(errors.New("x"), errors.New("y")), []string{"unavailable x\ny"}},
@@ -79,7 +81,8 @@ func TestStatusOf(t *testing.T) {
 			}
 		})
 	}
-	if e, ok := errors.AsType[*sdk.Error](StatusOf(fmt.Errorf("x: %w", down)).Err()); !ok || e.Reason != "r" || e.Hint != "h" || down.Message != "is down" {
+	if e, ok := errors.AsType[*sdk.Error](StatusOf(fmt.Errorf("x: %w", down)).Err()); !ok || e.Reason != "r" ||
+		e.Hint != "h" || down.Message != "is down" {
 		t.Errorf("wrapping lost a field: %+v, %+v", e, down)
 	}
 }

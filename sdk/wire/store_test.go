@@ -106,7 +106,8 @@ func TestStore(t *testing.T) {
 		if err := v.SetSecret(t.Context(), key, value, strings.Repeat("l", 1000)); err != nil {
 			t.Error(err)
 		}
-		if got, found, err := v.Secret(t.Context(), key); !bytes.Equal(got, value) || got == nil || !found || err != nil {
+		if got, found, err := v.Secret(t.Context(), key); !bytes.Equal(got, value) ||
+			got == nil || !found || err != nil {
 			t.Errorf("%.9s is %.9q, %t, %v", key, got, found, err)
 		}
 	}
@@ -144,7 +145,8 @@ func TestStoreLimits(t *testing.T) {
 		_ = control.StoreDelete(StoreArgs{Handle: "h", Key: key}, &theirs)
 		_, _, err := v.Secret(t.Context(), key)
 		for what, err := range map[string]error{
-			"get": err, "set": v.SetSecret(t.Context(), key, nil, ""), "delete": v.DeleteSecret(t.Context(), key), "the plugin's side": theirs.Status.Err(),
+			"get": err, "set": v.SetSecret(t.Context(), key, nil, ""),
+			"delete": v.DeleteSecret(t.Context(), key), "the plugin's side": theirs.Status.Err(),
 		} {
 			if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Invalid || e.Reason != "bad_key" {
 				t.Errorf("%s of the key %.9q: %v", what, key, err)
@@ -154,7 +156,8 @@ func TestStoreLimits(t *testing.T) {
 	var theirs Reply
 	_ = control.StoreSet(StoreArgs{Handle: "h", Key: "k", Value: make([]byte, sdk.MaxSecret+1)}, &theirs)
 	for what, err := range map[string]error{
-		"set": v.SetSecret(t.Context(), "k", make([]byte, sdk.MaxSecret+1), ""), "the plugin's side": theirs.Status.Err(),
+		"set":               v.SetSecret(t.Context(), "k", make([]byte, sdk.MaxSecret+1), ""),
+		"the plugin's side": theirs.Status.Err(),
 	} {
 		if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Invalid || e.Reason != "too_large" {
 			t.Errorf("%s: %v", what, err)
@@ -214,7 +217,8 @@ func TestStoreRefuses(t *testing.T) {
 	for _, c := range []struct {
 		dir, component string
 		want           sdk.Code
-	}{{"x", "b", sdk.Unimplemented}, {"nil", "v", sdk.Internal}, {"panic", "v", sdk.Panicked}, {"absent", "v", sdk.Unavailable}, {"again", "v", sdk.Internal}} {
+	}{{"x", "b", sdk.Unimplemented}, {"nil", "v", sdk.Internal}, {"panic", "v", sdk.Panicked},
+		{"absent", "v", sdk.Unavailable}, {"again", "v", sdk.Internal}} {
 		if err := open(t.Context(), c.dir, c.component); sdk.CodeOf(err) != c.want {
 			t.Errorf("%s: %v", c.dir, err)
 		}

@@ -44,13 +44,15 @@ func TestStreamRoundTrip(t *testing.T) {
 	dropped := Event{Name: "dropped", Reason: "message_too_large", Size: 5, Limit: 4, Prefix: []byte("\x00{")}
 	large := strings.Repeat("x", ndjson.DefaultLimit)
 	for _, err := range []error{
-		w.WriteMessage([]byte("{}")), w.WriteEvent(dropped), w.WriteMessage([]byte(large)), w.WriteEvent(closed), w.Flush(),
+		w.WriteMessage([]byte("{}")), w.WriteEvent(dropped), w.WriteMessage([]byte(large)),
+		w.WriteEvent(closed), w.Flush(),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r },
+		"halves": iotest.HalfReader} {
 		t.Run(name, func(t *testing.T) {
 			r := NewStream(&memory{in: wrap(bytes.NewReader(conn.out.Bytes()))}, 0)
 			for _, want := range []any{"{}", dropped, large, closed} {
@@ -101,7 +103,8 @@ func TestStreamRefuses(t *testing.T) {
 // TestStreamLater checks that frames and events of later versions are
 // tolerated.
 func TestStreamLater(t *testing.T) {
-	in := frame(9, "\n\r\x00") + frame(1, `{"ev":"stats","later":{"a":1}}`) + frame(1, `{"ev":"closed","status":{"Code":"x","Later":1}}`) + frame(0, "{}")
+	in := frame(9, "\n\r\x00") + frame(1, `{"ev":"stats","later":{"a":1}}`) +
+		frame(1, `{"ev":"closed","status":{"Code":"x","Later":1}}`) + frame(0, "{}")
 	s := NewStream(&memory{in: strings.NewReader(in)}, 100)
 	if _, ev, err := s.Read(); err != nil || ev == nil || ev.Name != "stats" {
 		t.Errorf("got %v, %v", ev, err)
@@ -183,8 +186,10 @@ func FuzzStream(f *testing.F) {
 // its first and last bytes. It must use no other memory and not end the stream.
 func TestStreamAdmit(t *testing.T) {
 	large := "{" + strings.Repeat("x", 1<<20) + "}"
-	text := frame(kindMessage, large) + frame(kindMessage, "{}") + frame(kindEvent, `{"ev":"related"}`) + frame(kindMessage, "[1]") + frame(kindMessage, large[:5000])
-	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r }, "halves": iotest.HalfReader} {
+	text := frame(kindMessage, large) + frame(kindMessage, "{}") + frame(kindEvent, `{"ev":"related"}`) +
+		frame(kindMessage, "[1]") + frame(kindMessage, large[:5000])
+	for name, wrap := range map[string]func(io.Reader) io.Reader{"at once": func(r io.Reader) io.Reader { return r },
+		"halves": iotest.HalfReader} {
 		t.Run(name, func(t *testing.T) {
 			s := NewStream(&memory{in: wrap(strings.NewReader(text))}, 0)
 			var asked []int
@@ -194,10 +199,12 @@ func TestStreamAdmit(t *testing.T) {
 			})
 			var e *NotAdmitted
 			for _, want := range []NotAdmitted{
-				{Size: int64(len(large)), Prefix: []byte(large[:maxPrefix]), Suffix: []byte(large[len(large)-maxSuffix:])},
+				{Size: int64(len(large)), Prefix: []byte(large[:maxPrefix]),
+					Suffix: []byte(large[len(large)-maxSuffix:])},
 				{Size: 2, Prefix: []byte("{}"), Suffix: []byte{}},
 			} {
-				if msg, ev, err := s.Read(); !errors.As(err, &e) || msg != nil || ev != nil || !reflect.DeepEqual(*e, want) {
+				if msg, ev, err := s.Read(); !errors.As(err, &e) || msg != nil || ev != nil ||
+					!reflect.DeepEqual(*e, want) {
 					t.Fatalf("%q, %v, %v", msg, ev, err)
 				}
 			}
@@ -207,7 +214,8 @@ func TestStreamAdmit(t *testing.T) {
 			if msg, _, err := s.Read(); err != nil || string(msg) != "[1]" {
 				t.Fatalf("%q, %v", msg, err)
 			}
-			if _, _, err := s.Read(); !errors.As(err, &e) || len(e.Prefix) != maxPrefix || len(e.Suffix) != 5000-maxPrefix {
+			if _, _, err := s.Read(); !errors.As(err, &e) || len(e.Prefix) != maxPrefix ||
+				len(e.Suffix) != 5000-maxPrefix {
 				t.Fatal(err)
 			}
 			if !reflect.DeepEqual(asked, []int{len(large), 2, 3, 5000}) {

@@ -92,7 +92,8 @@ func TestTypes(t *testing.T) {
 		fmt.Fprintf(&b, "Event.%s %s %s\n", f.Name, f.Type, f.Tag)
 	}
 	fmt.Fprintf(&b, "frame header %d, message %d, event %d\n", frameHeader, kindMessage, kindEvent)
-	fmt.Fprintf(&b, "handshake %s=%s, object %s, majors %v\n", Handshake.MagicCookieKey, Handshake.MagicCookieValue, Object, Majors())
+	fmt.Fprintf(&b, "handshake %s=%s, object %s, majors %v\n",
+		Handshake.MagicCookieKey, Handshake.MagicCookieValue, Object, Majors())
 
 	if *update {
 		if err := os.WriteFile(golden("v1.golden"), []byte(b.String()), 0o644); err != nil {
@@ -169,7 +170,8 @@ func older(t *testing.T, path string, got, full reflect.Value) {
 		for f, field := range got.Fields() {
 			older(t, path+"."+f.Name, field, full.FieldByName(f.Name))
 		}
-	case !got.IsZero() && got.Kind() == reflect.Slice && got.Type().Elem().Kind() == reflect.Struct && got.Len() == full.Len():
+	case !got.IsZero() && got.Kind() == reflect.Slice && got.Type().Elem().Kind() == reflect.Struct &&
+		got.Len() == full.Len():
 		for i := range got.Len() {
 			older(t, fmt.Sprintf("%s[%d]", path, i), got.Index(i), full.Index(i))
 		}
@@ -241,9 +243,10 @@ func TestGob(t *testing.T) {
 func TestWalkRefuses(t *testing.T) {
 	type code string
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[*bool](), reflect.TypeFor[any](), reflect.TypeFor[error](), reflect.TypeFor[chan int](), reflect.TypeFor[func()](),
-		reflect.TypeFor[map[string]any](), reflect.TypeFor[map[int]string](), reflect.TypeFor[[]*int](), reflect.TypeFor[reflect.Value](),
-		reflect.TypeFor[code](), reflect.TypeFor[struct{ a int }](), reflect.TypeFor[[]map[string]int](), reflect.TypeFor[float64](),
+		reflect.TypeFor[*bool](), reflect.TypeFor[any](), reflect.TypeFor[error](), reflect.TypeFor[chan int](),
+		reflect.TypeFor[func()](), reflect.TypeFor[map[string]any](), reflect.TypeFor[map[int]string](),
+		reflect.TypeFor[[]*int](), reflect.TypeFor[reflect.Value](), reflect.TypeFor[code](),
+		reflect.TypeFor[struct{ a int }](), reflect.TypeFor[[]map[string]int](), reflect.TypeFor[float64](),
 	} {
 		probe := new(testing.T)
 		walk(probe, "x", typ, map[string]reflect.Type{})

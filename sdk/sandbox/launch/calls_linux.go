@@ -29,20 +29,24 @@ var rings = []string{"io_uring_setup", "io_uring_enter", "io_uring_register"}
 // privileges, which a program in a container often has.
 var powers = []string{
 	"ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "pidfd_getfd", "kcmp",
-	"setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr", "migrate_pages", "move_pages",
+	"setpriority", "ioprio_set", "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr",
+	"migrate_pages", "move_pages",
 	"shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop", "semtimedop", "semctl",
 	"add_key", "request_key", "keyctl", "mq_unlink",
-	"open_by_handle_at", "mount", "umount2", "pivot_root", "move_mount", "open_tree", "open_tree_attr", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
+	"open_by_handle_at", "mount", "umount2", "pivot_root", "move_mount", "open_tree", "open_tree_attr", "fsopen",
+	"fsconfig", "fsmount", "fspick", "mount_setattr", "setns",
 	"bpf", "perf_event_open", "userfaultfd", "fanotify_init", "lookup_dcookie",
-	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff", "acct", "quotactl", "quotactl_fd",
+	"init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load", "reboot", "swapon", "swapoff",
+	"acct", "quotactl", "quotactl_fd",
 	"settimeofday", "clock_settime", "sethostname", "setdomainname", "iopl", "ioperm", "vhangup", "syslog",
 }
 
 // attributes are calls that change the attributes of any file. Landlock does not
 // restrict them.
 var attributes = []string{
-	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
-	"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
+	"chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat",
+	"futimesat", "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr",
+	"removexattrat", "file_setattr",
 }
 
 // A kind is what the filters depend on. Programs share them.
@@ -119,7 +123,8 @@ func onlyKnown(info *arch.Info) []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(info.ID), SkipTrue: 1},
 		bpf.RetConstant{Val: uint32(absent)},
 		bpf.LoadAbsolute{Off: callOffset, Size: word},
-		bpf.JumpIf{Cond: bpf.JumpLessOrEqual, Val: uint32(slices.Max(slices.Collect(maps.Values(info.SyscallNames)))), SkipTrue: 1},
+		bpf.JumpIf{Cond: bpf.JumpLessOrEqual,
+			Val: uint32(slices.Max(slices.Collect(maps.Values(info.SyscallNames)))), SkipTrue: 1},
 		bpf.RetConstant{Val: uint32(absent)},
 	}
 }
@@ -150,7 +155,9 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	refuse(limits...)
 	refuse(attributeRequests...)
 	refuse(leases...)
-	refuse(seccomp.NameWithConditions{Name: "clone", Conditions: seccomp.ArgumentConditions{bits(0, unix.CLONE_PARENT)}}) // the child would be one of the plugin
+	// The child would be one of the plugin.
+	refuse(seccomp.NameWithConditions{Name: "clone",
+		Conditions: seccomp.ArgumentConditions{bits(0, unix.CLONE_PARENT)}})
 	if !k.unixSockets {
 		refuse(datagramPairs...)
 	}
@@ -159,7 +166,8 @@ func (k kind) refused(info *arch.Info) [][]seccomp.SyscallGroup {
 	}
 	if k.ports {
 		for name, flags := range connecting {
-			refuse(seccomp.NameWithConditions{Name: name, Conditions: seccomp.ArgumentConditions{bits(flags, unix.MSG_FASTOPEN)}})
+			refuse(seccomp.NameWithConditions{Name: name,
+				Conditions: seccomp.ArgumentConditions{bits(flags, unix.MSG_FASTOPEN)}})
 		}
 	}
 	return all
@@ -176,14 +184,16 @@ var limits = []seccomp.NameWithConditions{
 // leases make each process that opens a file of the user wait, up to a minute, for a program
 // that can only read the file.
 var leases = []seccomp.NameWithConditions{
-	{Name: "fcntl", Conditions: equal32(1, unix.F_SETLEASE)}, {Name: "fcntl64", Conditions: equal32(1, unix.F_SETLEASE)},
+	{Name: "fcntl", Conditions: equal32(1, unix.F_SETLEASE)},
+	{Name: "fcntl64", Conditions: equal32(1, unix.F_SETLEASE)},
 }
 
 // attributeRequests change flags and the like of a file that is open for reading: the
 // requests of file systems that only hand data to the kernel, FS_IOC_SETFLAGS,
 // FS_IOC_FSSETXATTR, FS_IOC_SETVERSION, and what single file systems add.
 var attributeRequests = []seccomp.NameWithConditions{
-	{Name: "ioctl", Conditions: writeRequests('f')}, {Name: "ioctl", Conditions: writeRequests('v')}, {Name: "ioctl", Conditions: writeRequests('X')},
+	{Name: "ioctl", Conditions: writeRequests('f')}, {Name: "ioctl", Conditions: writeRequests('v')},
+	{Name: "ioctl", Conditions: writeRequests('X')},
 }
 
 // writeRequests matches the requests of ioctl(2) with a letter that hand data to the kernel
@@ -253,7 +263,9 @@ func (k kind) sockets() []seccomp.NameWithConditions {
 	if k.ports {
 		refused = append(refused, beyondPorts(k.udp)...)
 		refused = append(refused, seccomp.NameWithConditions{Name: "socket", Conditions: seccomp.ArgumentConditions{
-			{Argument: familyArgument, Operation: seccomp.Equal, Value: unix.AF_NETLINK}, not(protocolArgument, unix.NETLINK_ROUTE), // others list the sockets of all programs
+			// Other protocols list the sockets of all programs.
+			{Argument: familyArgument, Operation: seccomp.Equal, Value: unix.AF_NETLINK},
+			not(protocolArgument, unix.NETLINK_ROUTE),
 		}})
 	}
 	return refused
@@ -264,18 +276,21 @@ func (k kind) sockets() []seccomp.NameWithConditions {
 func beyondPorts(udp bool) []seccomp.NameWithConditions {
 	var refused []seccomp.NameWithConditions
 	refuse := func(f uint64, conditions ...seccomp.Condition) {
-		refused = append(refused, seccomp.NameWithConditions{Name: "socket", Conditions: append(seccomp.ArgumentConditions{
-			{Argument: familyArgument, Operation: seccomp.Equal, Value: f},
-		}, conditions...)})
+		refused = append(refused,
+			seccomp.NameWithConditions{Name: "socket", Conditions: append(seccomp.ArgumentConditions{
+				{Argument: familyArgument, Operation: seccomp.Equal, Value: f},
+			}, conditions...)})
 	}
 	for _, f := range []uint64{unix.AF_INET, unix.AF_INET6} {
 		refuse(f, bits(kindArgument, 4)) // neither stream nor datagram
 		refuse(f, bits(kindArgument, 8))
-		refuse(f, bits(kindArgument, unix.SOCK_STREAM), bits(kindArgument, unix.SOCK_DGRAM)) // both bits are a raw socket
+		// Both bits are a raw socket.
+		refuse(f, bits(kindArgument, unix.SOCK_STREAM), bits(kindArgument, unix.SOCK_DGRAM))
 		if !udp {
 			refuse(f, bits(kindArgument, unix.SOCK_DGRAM))
 		}
-		refuse(f, not(protocolArgument, 0), not(protocolArgument, unix.IPPROTO_TCP), not(protocolArgument, unix.IPPROTO_UDP))
+		refuse(f, not(protocolArgument, 0), not(protocolArgument, unix.IPPROTO_TCP),
+			not(protocolArgument, unix.IPPROTO_UDP))
 	}
 	return refused
 }

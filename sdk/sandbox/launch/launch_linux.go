@@ -95,7 +95,8 @@ func launch(plan *launchplan.Plan, ruleset *os.File, c process.Command) (*proces
 		return nil, err
 	}
 	defer read.Close()
-	c.Path, c.Args = LauncherPath(), append(append(append([]string{sandbox.LauncherName}, plan.Words()...), program), c.Args...)
+	c.Path, c.Args = LauncherPath(), append(append(append([]string{sandbox.LauncherName}, plan.Words()...), program),
+		c.Args...)
 	c.Limits, c.Extra = process.Limits{}, []*os.File{launchplan.ReportFD - 3: write}
 	if ruleset != nil {
 		c.Extra = append(c.Extra, ruleset)

@@ -158,7 +158,8 @@ func attempt(t *testing.T, rules sandbox.Rules, words ...string) string {
 	}
 	defer out.Close()
 	p, err := launch.Start(&rules, process.Command{
-		Path: self, Args: []string{self}, Env: append(os.Environ(), attemptVariable+"="+strings.Join(words, " ")), Dir: "/", Stdout: in, Stderr: in,
+		Path: self, Args: []string{self}, Env: append(os.Environ(), attemptVariable+"="+strings.Join(words, " ")),
+		Dir: "/", Stdout: in, Stderr: in,
 	})
 	_ = in.Close()
 	if err != nil {
@@ -184,7 +185,8 @@ func skipWithoutKernel(t *testing.T) {
 func TestFilesOutsideTheRulesAreOutOfReach(t *testing.T) {
 	skipWithoutKernel(t)
 	allowed, readable, secret := t.TempDir(), t.TempDir(), t.TempDir()
-	for _, file := range []string{filepath.Join(allowed, "a"), filepath.Join(readable, "r"), filepath.Join(secret, "s")} {
+	for _, file := range []string{filepath.Join(allowed, "a"), filepath.Join(readable, "r"), filepath.Join(secret,
+		"s")} {
 		if err := os.WriteFile(file, []byte("content"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +247,8 @@ func TestFilesOutsideTheRulesAreOutOfReach(t *testing.T) {
 
 func TestOtherProcessesAreOutOfReach(t *testing.T) {
 	skipWithoutKernel(t)
-	other, err := process.Start(process.Command{Path: "/bin/sleep", Args: []string{"sleep", "60"}, Env: []string{"SECRET=x"}})
+	other, err := process.Start(process.Command{Path: "/bin/sleep", Args: []string{"sleep", "60"},
+		Env: []string{"SECRET=x"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +291,9 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 		{"call", fmt.Sprint(unix.SYS_OPEN_BY_HANDLE_AT), "0", "0", "0"},
 	} {
 		got := attempt(t, sandbox.Rules{}, words...)
-		if refused := strings.HasPrefix(got, "refused: "); !refused || words[0] == "call" && !strings.HasSuffix(got, syscall.EPERM.Error()) && !strings.HasSuffix(got, syscall.EACCES.Error()) && !strings.HasSuffix(got, syscall.ENOSYS.Error()) {
+		if refused := strings.HasPrefix(got, "refused: "); !refused || words[0] == "call" &&
+			!strings.HasSuffix(got, syscall.EPERM.Error()) && !strings.HasSuffix(got, syscall.EACCES.Error()) &&
+			!strings.HasSuffix(got, syscall.ENOSYS.Error()) {
 			t.Errorf("%v: %s", words, got)
 		}
 	}
@@ -299,13 +304,16 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 			t.Errorf("%s of another process: %s", name, got)
 		}
 	}
-	for _, request := range []string{"0x80086601", "0xc020660b", "0x5421", "0xffffffff80045430"} { // other requests reach the kernel
-		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_IOCTL), "0", request, "0"); strings.HasSuffix(got, syscall.EACCES.Error()) {
+	for _, request := range []string{"0x80086601", "0xc020660b", "0x5421", "0xffffffff80045430"} {
+		// Other requests reach the kernel.
+		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_IOCTL), "0", request,
+			"0"); strings.HasSuffix(got, syscall.EACCES.Error()) {
 			t.Errorf("ioctl %s: %s", request, got)
 		}
 	}
 	for _, resource := range []string{"0", "10"} {
-		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", resource, "0"); got != "done" {
+		if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(unix.SYS_PRLIMIT64), "0", resource,
+			"0"); got != "done" {
 			t.Errorf("its own limit %s: %s", resource, got)
 		}
 	}
@@ -318,7 +326,8 @@ func TestOtherProcessesAreOutOfReach(t *testing.T) {
 func TestOtherArchitectures(t *testing.T) {
 	skipWithoutKernel(t)
 	const x32 = 0x40000000
-	if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(x32+41), "2", "1", "0"); !strings.HasPrefix(got, "refused: ") {
+	if got := attempt(t, sandbox.Rules{}, "call", fmt.Sprint(x32+41), "2", "1", "0"); !strings.HasPrefix(got,
+		"refused: ") {
 		t.Errorf("socket with the number of the x32 ABI: %s", got)
 	}
 }
@@ -351,7 +360,9 @@ func TestSocketsNeedTheNetwork(t *testing.T) {
 		n, _ := strconv.ParseUint(text, 10, 16)
 		return uint16(n)
 	}
-	tcp, second, udp, named := []string{"dial", "tcp", listener.Addr().String()}, []string{"dial", "tcp", other.Addr().String()}, []string{"dial", "udp", datagrams.LocalAddr().String()}, []string{"dial", "unix", at}
+	tcp, second, udp, named := []string{"dial", "tcp", listener.Addr().String()},
+		[]string{"dial", "tcp", other.Addr().String()}, []string{"dial", "udp", datagrams.LocalAddr().String()},
+		[]string{"dial", "unix", at}
 	none, all := sandbox.Rules{}, sandbox.Rules{Network: sandbox.Network{All: true}}
 	one := sandbox.Rules{Network: sandbox.Network{Ports: []uint16{port(listener.Addr())}}}
 	names := sandbox.Rules{Network: sandbox.Network{Ports: []uint16{port(listener.Addr()), 53}}}
@@ -411,7 +422,8 @@ func TestSocketsNeedTheNetwork(t *testing.T) {
 		{sockets, "unix sockets", tcp, false},
 		{sockets, "unix sockets", udp, false},
 	} {
-		if got := attempt(t, c.rules, c.words...); (got == "done") != c.done || !c.done && !strings.HasPrefix(got, "refused: ") {
+		if got := attempt(t, c.rules, c.words...); (got == "done") != c.done ||
+			!c.done && !strings.HasPrefix(got, "refused: ") {
 			t.Errorf("%s: %v: %s, want done: %t", c.name, c.words, got, c.done)
 		}
 	}
@@ -434,19 +446,22 @@ func TestStartReportsErrors(t *testing.T) {
 			t.Errorf("%s: %v, want %v", path, err, want)
 		}
 	}
-	if _, err := launch.Start(&sandbox.Rules{}, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.Is(err, fs.ErrPermission) {
+	if _, err := launch.Start(&sandbox.Rules{},
+		process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("rules that allow nothing: %v", err)
 	}
 	many := &sandbox.Rules{Read: make([]string, 60_000)}
 	var failed *sandbox.LaunchError
-	if _, err := launch.Start(many, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &failed) {
+	if _, err := launch.Start(many, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err,
+		&failed) {
 		t.Errorf("too many rules: %v", err)
 	}
 	before := launch.LauncherPath
 	defer func() { launch.LauncherPath = before }()
 	for _, launcher := range []string{filepath.Join(dir, "absent"), "/bin/true"} {
 		launch.LauncherPath = func() string { return launcher }
-		if _, err := launch.Start(rules, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err, &failed) {
+		if _, err := launch.Start(rules, process.Command{Path: "/bin/true", Args: []string{"true"}}); !errors.As(err,
+			&failed) {
 			t.Errorf("launcher %s: %v", launcher, err)
 		}
 	}
@@ -454,13 +469,15 @@ func TestStartReportsErrors(t *testing.T) {
 
 func TestLimitsHoldFromTheFirstInstruction(t *testing.T) {
 	skipWithoutKernel(t)
-	rules := sandbox.Rules{Read: sandbox.System(), Limits: process.Limits{Files: 17, CPU: 3 * time.Second, Memory: 64 << 20}}
+	rules := sandbox.Rules{Read: sandbox.System(),
+		Limits: process.Limits{Files: 17, CPU: 3 * time.Second, Memory: 64 << 20}}
 	out, in, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	p, err := launch.Start(&rules, process.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -n; ulimit -t; ulimit -v"}, Stdout: in})
+	p, err := launch.Start(&rules,
+		process.Command{Path: "/bin/sh", Args: []string{"sh", "-c", "ulimit -n; ulimit -t; ulimit -v"}, Stdout: in})
 	_ = in.Close()
 	if err != nil {
 		t.Fatal(err)

@@ -29,9 +29,10 @@ func TestPlansSurviveTheCommandLine(t *testing.T) {
 // cannot be read.
 func TestDamagedPlansAreRefused(t *testing.T) {
 	for _, words := range []string{
-		"", "ruleset=0", "/bin/true", "ruleset= --", "ruleset=g --", "ruleset=100000000 --", "filter= --", "filter=1 --", "filter=00000000000000000 --",
-		"filter=000000000000000g --", "filter=+000000000000001 --", "own= --", "own=1 --", "own=1: --", "own=:/a --", "own=g:/a --", "limit= --", "limit=7 --", "limit=7: --", "limit=:1 --", "limit=-1:1 --", "limit=7:-1 --", "other=1 --",
-		"filter=" + strings.Repeat("0", 16*4097) + " --",
+		"", "ruleset=0", "/bin/true", "ruleset= --", "ruleset=g --", "ruleset=100000000 --", "filter= --",
+		"filter=1 --", "filter=00000000000000000 --", "filter=000000000000000g --", "filter=+000000000000001 --",
+		"own= --", "own=1 --", "own=1: --", "own=:/a --", "own=g:/a --", "limit= --", "limit=7 --", "limit=7: --",
+		"limit=:1 --", "limit=-1:1 --", "limit=7:-1 --", "other=1 --", "filter=" + strings.Repeat("0", 16*4097) + " --",
 	} {
 		if p, _, err := launchplan.Parse(strings.Fields(words)); err == nil {
 			t.Errorf("%.40q is read as %+v", words, p)
