@@ -153,7 +153,8 @@ func (e *entered) ask(ctx context.Context) error {
 	}
 	token, problem := e.clean(answers[secretKey])
 	if problem != "" {
-		return &sdk.Error{Code: sdk.Invalid, Reason: "token", Message: "the token that was entered " + problem, Hint: "nothing was changed; log in again with the token alone"}
+		return &sdk.Error{Code: sdk.Invalid, Reason: "token", Message: "the token that was entered " + problem,
+			Hint: "nothing was changed; log in again with the token alone"}
 	}
 	return e.host.Secrets.SetSecret(ctx, secretKey, []byte(token), "Junctor: token of "+e.name)
 }

@@ -43,7 +43,9 @@ var enteredOnce = plugintest.Auth{
 	Host: func(testing.TB) *plugintest.Host {
 		return &plugintest.Host{Answers: map[string]string{"token": " " + plugintest.Canary + "\n"}}
 	},
-	Want: sdk.Credential{Headers: map[string]string{"Authorization": "X-" + plugintest.Canary + " " + plugintest.Canary}},
+	Want: sdk.Credential{
+		Headers: map[string]string{"Authorization": "X-" + plugintest.Canary + " " + plugintest.Canary},
+	},
 }
 
 func TestPlugin(t *testing.T) { plugintest.InProcess(t, plugin(), configured, enteredOnce) }
@@ -96,7 +98,8 @@ func TestPresented(t *testing.T) {
 		t.Errorf("after a restart: %+v", res)
 	}
 	res := challenged(t, a)
-	if res.Retry || res.NeedsLogin || !strings.Contains(res.Reason, "the attribute token holds: put another one there") {
+	if res.Retry || res.NeedsLogin ||
+		!strings.Contains(res.Reason, "the attribute token holds: put another one there") {
 		t.Errorf("a configured token that is refused: %+v", res)
 	}
 }
@@ -124,7 +127,8 @@ func TestFile(t *testing.T) {
 		spoil()
 		_, err := a.Authorize(t.Context(), sdk.AuthRequest{})
 		e, ok := errors.AsType[*sdk.Error](err)
-		if !ok || e.Path != "token_file" || e.Code != sdk.AuthRequired || !strings.Contains(e.Message, what) || !strings.Contains(e.Message, path) || strings.Contains(e.Message, "s3cret") {
+		if !ok || e.Path != "token_file" || e.Code != sdk.AuthRequired || !strings.Contains(e.Message, what) ||
+			!strings.Contains(e.Message, path) || strings.Contains(e.Message, "s3cret") {
 			t.Errorf("want %q: %v", what, err)
 		}
 		_ = os.Remove(path)
@@ -146,7 +150,9 @@ func TestFile(t *testing.T) {
 	if res := challenged(t, a); res.Retry || res.NeedsLogin || !strings.Contains(res.Reason, "is empty") {
 		t.Errorf("the file is empty: %+v", res)
 	}
-	if cred, err := started(t, &sdk.AuthServer{}, `{"token":"x"}`).Authorize(t.Context(), sdk.AuthRequest{}); err != nil || !cred.Expires.IsZero() {
+	if cred, err := started(t, &sdk.AuthServer{}, `{"token":"x"}`).Authorize(t.Context(),
+		sdk.AuthRequest{}); err != nil ||
+		!cred.Expires.IsZero() {
 		t.Errorf("a configured token expires: %v, %v", cred.Expires, err)
 	}
 }
@@ -161,7 +167,8 @@ func TestEntered(t *testing.T) {
 		return err
 	}
 	_, err := a.Authorize(t.Context(), sdk.AuthRequest{})
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin || !strings.Contains(e.Hint, "junctor login demo") {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin ||
+		!strings.Contains(e.Hint, "junctor login demo") {
 		t.Errorf("before the login: %v", err)
 	}
 	if err := login(); sdk.CodeOf(err) != sdk.Canceled {

@@ -38,8 +38,9 @@ func (f *file) token(context.Context) (string, time.Time, error) {
 	}
 	if problem != "" {
 		return "", time.Time{}, &sdk.Error{
-			Code: sdk.AuthRequired, Reason: "token_file", Path: "token_file", Message: "the token in " + f.path + " " + problem,
-			Hint: "the file holds the token and nothing else; it is looked at again by itself",
+			Code: sdk.AuthRequired, Reason: "token_file", Path: "token_file",
+			Message: "the token in " + f.path + " " + problem,
+			Hint:    "the file holds the token and nothing else; it is looked at again by itself",
 		}
 	}
 	return token, time.Now().Add(lookAgain), nil

@@ -29,7 +29,8 @@ type settings struct {
 func (s *settings) Validate() error {
 	_, errs := httpclient.Headers("header", map[string]string{s.Header: ""})
 	if len(errs) > 0 {
-		errs = []error{sdk.AttrErrorf("header", "%q cannot be the header of a token: it is not the name of a header, or the transport sets it", s.Header)}
+		errs = []error{sdk.AttrErrorf("header",
+			"%q cannot be the header of a token: it is not the name of a header, or the transport sets it", s.Header)}
 	}
 	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
@@ -84,8 +85,9 @@ func start(_ context.Context, server *sdk.AuthServer, s *settings) (sdk.Authoriz
 
 func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
-		Name: "bearer", Version: version, Description: "Presents a token from the configuration, from a file, or entered once.",
-		Auths: map[string]sdk.Auth{"bearer": sdk.NewAuth(start)},
+		Name: "bearer", Version: version,
+		Description: "Presents a token from the configuration, from a file, or entered once.",
+		Auths:       map[string]sdk.Auth{"bearer": sdk.NewAuth(start)},
 	}
 }
 

@@ -61,7 +61,8 @@ func (a *authorizer) Challenge(ctx context.Context, _ sdk.Challenge) (sdk.Challe
 	case changed:
 		return sdk.ChallengeResult{Retry: true, Reason: "the program printed another credential"}, nil
 	}
-	return sdk.ChallengeResult{Reason: "the server rejected the credential from " + a.name() + ", and the program prints the same one again"}, nil
+	return sdk.ChallengeResult{Reason: "the server rejected the credential from " + a.name() +
+		", and the program prints the same one again"}, nil
 }
 
 // Status reports whether there is a credential, without running the program.

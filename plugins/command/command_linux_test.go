@@ -32,9 +32,10 @@ func settingsOf(t testing.TB, script string, more map[string]any) string {
 
 func commandCase(t testing.TB) plugintest.Auth {
 	return plugintest.Auth{
-		Name:     "command",
-		Settings: settingsOf(t, `set -x; printf '{"token":"%s","expires_in":3600}' "$TOKEN"`, map[string]any{"env": map[string]string{"TOKEN": plugintest.Canary}}),
-		Want:     sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + plugintest.Canary}},
+		Name: "command",
+		Settings: settingsOf(t, `set -x; printf '{"token":"%s","expires_in":3600}' "$TOKEN"`,
+			map[string]any{"env": map[string]string{"TOKEN": plugintest.Canary}}),
+		Want: sdk.Credential{Headers: map[string]string{"Authorization": "Bearer " + plugintest.Canary}},
 		Refused: []plugintest.Refusal{
 			{Settings: `{}`, Paths: []string{"command"}},
 			{Settings: `{"command":[]}`, Paths: []string{"command"}},
@@ -61,7 +62,8 @@ func TestProgram(t *testing.T) {
 func startScript(t *testing.T, script string, more map[string]any, env ...string) (a sdk.Authorizer, runs func() int) {
 	t.Helper()
 	dir := t.TempDir()
-	a, err := plugin().Auths["command"].Start(t.Context(), &sdk.AuthServer{Dir: dir, Env: env}, []byte(settingsOf(t, "echo x >>runs\n"+script, more)))
+	a, err := plugin().Auths["command"].Start(t.Context(), &sdk.AuthServer{Dir: dir, Env: env},
+		[]byte(settingsOf(t, "echo x >>runs\n"+script, more)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,26 +152,32 @@ func TestFailedRun(t *testing.T) {
 		message string
 		output  string
 	}{
-		"a status":           {"echo no session; echo log in first >&2; exit 3", nil, "exited with status 3", "log in first"},
-		"a signal":           {"kill -9 $$", nil, "was killed by SIGKILL", ""},
-		"time":               {"sleep 100 & sleep 100", map[string]any{"timeout": "200ms"}, "had not ended after 200ms", ""},
-		"too much":           {"head -c 70000 /dev/zero; sleep 100", nil, "printed more than 64 KiB", ""},
-		"too much, at once":  {"head -c 65537 /dev/zero", nil, "printed more than 64 KiB", ""},
-		"no JSON":            {"echo hello; echo whatever >&2", nil, "did not print one JSON object", "whatever"},
-		"no JSON but tokens": {"echo tok3n-on-stdout; echo got tok3n-on-stdout >&2", nil, "did not print one JSON object", "got ***"},
-		"being debugged":     {"set -x; : $GIVEN $PASSED-passed; exit 1", map[string]any{"env": map[string]string{"GIVEN": secret}}, "exited with status 1", ": *** ***-passed"},
-		"many words":         {"seq 1 10000 >&2; exit 1", nil, "exited with status 1", "10000"},
+		"a status": {"echo no session; echo log in first >&2; exit 3",
+			nil, "exited with status 3", "log in first"},
+		"a signal": {"kill -9 $$", nil, "was killed by SIGKILL", ""},
+		"time": {"sleep 100 & sleep 100",
+			map[string]any{"timeout": "200ms"}, "had not ended after 200ms", ""},
+		"too much":          {"head -c 70000 /dev/zero; sleep 100", nil, "printed more than 64 KiB", ""},
+		"too much, at once": {"head -c 65537 /dev/zero", nil, "printed more than 64 KiB", ""},
+		"no JSON":           {"echo hello; echo whatever >&2", nil, "did not print one JSON object", "whatever"},
+		"no JSON but tokens": {"echo tok3n-on-stdout; echo got tok3n-on-stdout >&2",
+			nil, "did not print one JSON object", "got ***"},
+		"being debugged": {"set -x; : $GIVEN $PASSED-passed; exit 1",
+			map[string]any{"env": map[string]string{"GIVEN": secret}}, "exited with status 1", ": *** ***-passed"},
+		"many words": {"seq 1 10000 >&2; exit 1", nil, "exited with status 1", "10000"},
 	} {
 		begun := time.Now()
 		a, _ := startScript(t, c.script, c.more, "PASSED="+secret+"-2")
 		_, err := a.Authorize(t.Context(), sdk.AuthRequest{})
 		e, ok := errors.AsType[*sdk.Error](err)
-		if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, `the program "sh" `+c.message) || e.Path != "command" || e.Hint == "" {
+		if !ok || e.Code != sdk.Unavailable || !strings.Contains(e.Message, `the program "sh" `+c.message) ||
+			e.Path != "command" || e.Hint == "" {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		output := strings.Join(e.Output, "\n")
-		if !strings.Contains(output, c.output) || len(e.Output) > maxErrorLines || strings.Contains(output+e.Message+e.Hint, "s3cret") || strings.Contains(output, "tok3n") {
+		if !strings.Contains(output, c.output) || len(e.Output) > maxErrorLines ||
+			strings.Contains(output+e.Message+e.Hint, "s3cret") || strings.Contains(output, "tok3n") {
 			t.Errorf("%s: the output is %q", name, output)
 		}
 		if took := time.Since(begun); took > 20*time.Second {
@@ -233,12 +241,14 @@ func alive(pid string) bool {
 // only the configured variables, and that no shell interprets its arguments.
 func TestProgramGetsItsEnvironmentAndArgumentsUnchanged(t *testing.T) {
 	t.Setenv("CANARY", "not for programs")
-	a, _ := startScript(t, `printf '{"token":"%s"}' "$GIVEN,$PASSED,$CANARY."`, map[string]any{"env": map[string]string{"GIVEN": "1"}}, "PASSED=2")
+	a, _ := startScript(t, `printf '{"token":"%s"}' "$GIVEN,$PASSED,$CANARY."`,
+		map[string]any{"env": map[string]string{"GIVEN": "1"}}, "PASSED=2")
 	if got := authorization(t, a); got != "Bearer 1,2,." {
 		t.Errorf("got %q", got)
 	}
 	text := `$(id);"&|` + "`id`"
-	a = startSettings(t, settingsOf(t, `printf %s "$1"`, map[string]any{"format": "token", "command": []string{"/bin/sh", "-c", `printf %s "$1"`, "sh", text}}))
+	a = startSettings(t, settingsOf(t, `printf %s "$1"`,
+		map[string]any{"format": "token", "command": []string{"/bin/sh", "-c", `printf %s "$1"`, "sh", text}}))
 	if got := authorization(t, a); got != "Bearer "+text {
 		t.Errorf("got %q", got)
 	}
@@ -246,12 +256,14 @@ func TestProgramGetsItsEnvironmentAndArgumentsUnchanged(t *testing.T) {
 
 func TestStatusDoesNotRunTheProgram(t *testing.T) {
 	end := time.Now().Add(time.Hour).Truncate(time.Second).UTC()
-	a, runs := startScript(t, fmt.Sprintf(`echo '{"token":"t","account":"ann","expires_at":"%s"}'`, end.Format(time.RFC3339)), nil)
+	a, runs := startScript(t,
+		fmt.Sprintf(`echo '{"token":"t","account":"ann","expires_at":"%s"}'`, end.Format(time.RFC3339)), nil)
 	if st, err := a.(sdk.AuthStatuser).Status(t.Context()); err != nil || st.State != "unknown" || runs() != 0 {
 		t.Errorf("before: %+v, %v, %d runs", st, err, runs())
 	}
 	authorization(t, a)
-	if st, err := a.(sdk.AuthStatuser).Status(t.Context()); err != nil || st.State != "ready" || st.Account != "ann" || !st.Expires.Equal(end) || runs() != 1 {
+	if st, err := a.(sdk.AuthStatuser).Status(t.Context()); err != nil || st.State != "ready" || st.Account != "ann" ||
+		!st.Expires.Equal(end) || runs() != 1 {
 		t.Errorf("after: %+v, %v, %d runs", st, err, runs())
 	}
 }

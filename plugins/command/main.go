@@ -38,7 +38,8 @@ func (s *settings) Validate() error {
 		errs = append(errs, sdk.AttrErrorf("command", "names no program"))
 	}
 	if _, bad := httpclient.Headers("header", map[string]string{s.Header: ""}); len(bad) > 0 {
-		errs = append(errs, sdk.AttrErrorf("header", "%q cannot carry a token: it is not a header name, or the transport sets this header", s.Header))
+		errs = append(errs, sdk.AttrErrorf("header",
+			"%q cannot carry a token: it is not a header name, or the transport sets this header", s.Header))
 	}
 	if s.Scheme != "" && !httpclient.IsToken(s.Scheme) {
 		errs = append(errs, sdk.AttrErrorf("scheme", "is not one word"))
@@ -64,8 +65,9 @@ func start(_ context.Context, server *sdk.AuthServer, s *settings) (sdk.Authoriz
 
 func plugin() *sdk.Plugin {
 	return &sdk.Plugin{
-		Name: "command", Version: version, Description: "Authenticates with the headers or the token that a program prints.",
-		Auths: map[string]sdk.Auth{"command": sdk.NewAuth(start)},
+		Name: "command", Version: version,
+		Description: "Authenticates with the headers or the token that a program prints.",
+		Auths:       map[string]sdk.Auth{"command": sdk.NewAuth(start)},
 	}
 }
 

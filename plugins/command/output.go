@@ -37,7 +37,8 @@ func (a *authorizer) read(text []byte, now time.Time) (sdk.Credential, *sdk.Erro
 		case o.Token == "":
 			return sdk.Credential{}, a.badOutput("printed nothing")
 		case strings.ContainsAny(o.Token, "\r\n"):
-			return sdk.Credential{}, a.badOutput(`printed more than one line; with format = "token" it must print the token alone`)
+			return sdk.Credential{},
+				a.badOutput(`printed more than one line; with format = "token" it must print the token alone`)
 		}
 	} else if problem := o.parse(text); problem != "" {
 		return sdk.Credential{}, a.badOutput(problem)

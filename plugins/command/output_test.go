@@ -41,10 +41,13 @@ func TestReadOutput(t *testing.T) {
 		{`{"command":["x"]}`, `{"token":"abc","token_type":"DPoP"}`, map[string]string{"Authorization": "DPoP abc"}, 0},
 		{`{"command":["x"]}`, `{"token":"abc","expires_at":"2026-01-02T05:04:05+01:00"}`, bearer, time.Hour},
 		{`{"command":["x"],"header":"X-Key","scheme":""}`, `{"token":"abc"}`, map[string]string{"X-Key": "abc"}, 0},
-		{`{"command":["x"]}`, `{"headers":{"X-A":"1","x-b":"two words"}}`, map[string]string{"X-A": "1", "x-b": "two words"}, 0},
-		{`{"command":["x"]}`, `{"headers":{"X-A":"1"},"token":"abc"}`, map[string]string{"X-A": "1", "Authorization": "Bearer abc"}, 0},
+		{`{"command":["x"]}`,
+			`{"headers":{"X-A":"1","x-b":"two words"}}`, map[string]string{"X-A": "1", "x-b": "two words"}, 0},
+		{`{"command":["x"]}`,
+			`{"headers":{"X-A":"1"},"token":"abc"}`, map[string]string{"X-A": "1", "Authorization": "Bearer abc"}, 0},
 		{`{"command":["x"],"format":"token"}`, "abc\n", bearer, 0},
-		{`{"command":["x"],"format":"token","scheme":"Token"}`, "abc", map[string]string{"Authorization": "Token abc"}, 0},
+		{`{"command":["x"],"format":"token","scheme":"Token"}`,
+			"abc", map[string]string{"Authorization": "Token abc"}, 0},
 	} {
 		cred, err := newAuthorizer(t, c.settings).read([]byte(c.text), now)
 		if err != nil || !maps.Equal(cred.Headers, c.headers) {
@@ -85,12 +88,15 @@ func TestReadOutput(t *testing.T) {
 		`{"token":"s3cret","account":"` + strings.Repeat("a", maxAccount+1) + `"}`: "an account of more than 200 bytes",
 	} {
 		cred, err := newAuthorizer(t, `{"command":["/x/helper"]}`).read([]byte(text), now)
-		if err == nil || err.Reason != "command_output" || !strings.Contains(err.Message, `the program "helper" `) || !strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cr") {
+		if err == nil || err.Reason != "command_output" || !strings.Contains(err.Message, `the program "helper" `) ||
+			!strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cr") {
 			t.Errorf("%s: %v, %v; want %q", text, cred.Headers, err, says)
 		}
 	}
-	for text, says := range map[string]string{" \n": "printed nothing", "s3cret\nsecond": "more than one line", "{\"a\":\x01}": "cannot be sent"} {
-		if _, err := newAuthorizer(t, `{"command":["x"],"format":"token"}`).read([]byte(text), now); err == nil || !strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cret") {
+	for text, says := range map[string]string{" \n": "printed nothing",
+		"s3cret\nsecond": "more than one line", "{\"a\":\x01}": "cannot be sent"} {
+		if _, err := newAuthorizer(t, `{"command":["x"],"format":"token"}`).read([]byte(text), now); err == nil ||
+			!strings.Contains(err.Message, says) || strings.Contains(err.Message, "s3cret") {
 			t.Errorf("%q: %v; want %q", text, err, says)
 		}
 	}

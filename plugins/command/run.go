@@ -41,10 +41,12 @@ func (a *authorizer) run(ctx context.Context) (*programRun, error) {
 		return nil, err
 	}
 	r := &programRun{stdout: limitedBuffer{full: make(chan struct{})}}
-	r.proc, err = subprocess.Start(process.Command{Path: path, Args: a.Command, Env: a.env, Dir: a.dir}, nil, nil, &r.stdout, &r.stderr)
+	r.proc, err = subprocess.Start(process.Command{Path: path, Args: a.Command, Env: a.env, Dir: a.dir}, nil, nil,
+		&r.stdout, &r.stderr)
 	if err != nil {
-		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err),
-			Hint: "check that the file may be executed, that it is for this system, and that the interpreter in its first line exists"}
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command",
+			Message: fmt.Sprintf("starting %s: %v", path, err),
+			Hint:    "check that the file may be executed, that it is for this system, and that the interpreter in its first line exists"}
 	}
 	problem := r.wait(ctx, a.Timeout)
 	r.proc.Drain()
@@ -59,8 +61,9 @@ func (a *authorizer) run(ctx context.Context) (*programRun, error) {
 	}
 	if problem != "" {
 		return nil, &sdk.Error{
-			Code: sdk.Unavailable, Reason: "command_failed", Path: "command", Message: a.name() + " " + problem, Output: r.errorLines(a.hidden),
-			Hint: "run the command by hand; it gets only PATH, HOME, the locale and the like, what env sets and the variables that pass_env names",
+			Code: sdk.Unavailable, Reason: "command_failed", Path: "command", Message: a.name() + " " + problem,
+			Output: r.errorLines(a.hidden),
+			Hint:   "run the command by hand; it gets only PATH, HOME, the locale and the like, what env sets and the variables that pass_env names",
 		}
 	}
 	return r, nil

@@ -52,7 +52,8 @@ func checkSettings(t *testing.T, store sdk.SecretStore, text, path string) {
 
 // TestWorkerRejectsInvalidOrders sends a worker orders that no vault sends.
 func TestWorkerRejectsInvalidOrders(t *testing.T) {
-	for _, text := range []string{"", "{", `{"Backend":"file","Do":"get"}`, `{"Backend":"","Do":"get"}`, `{"Backend":"secret-service","Collection":"login","Do":"get"}`} {
+	for _, text := range []string{"", "{", `{"Backend":"file","Do":"get"}`, `{"Backend":"","Do":"get"}`,
+		`{"Backend":"secret-service","Collection":"login","Do":"get"}`} {
 		var out strings.Builder
 		err := work(strings.NewReader(text), &out)
 		var a answer
@@ -67,7 +68,8 @@ func TestWorkerRejectsInvalidOrders(t *testing.T) {
 func TestOnlyKeyringImportsLibrary(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "../../cmd/host", "../http", "../stdio", "../../sdk/...")
 	out, err := list.Output()
-	if err != nil || !strings.Contains(string(out), "junctor/host/secret") && !strings.Contains(string(out), "junctor/host\n") {
+	if err != nil ||
+		!strings.Contains(string(out), "junctor/host/secret") && !strings.Contains(string(out), "junctor/host\n") {
 		t.Fatalf("%v: %.200s", err, out)
 	}
 	for _, library := range []string{"99designs", "godbus", "go-libsecret"} {

@@ -34,7 +34,8 @@ var native = map[string]string{"linux": "secret-service", "darwin": "keychain", 
 // systems maps backends to the systems that have them. Backends that exist
 // everywhere are missing.
 var systems = map[string][]string{
-	"secret-service": {"linux"}, "kwallet": {"linux"}, "keyctl": {"linux"}, "keychain": {"darwin"}, "wincred": {"windows"},
+	"secret-service": {"linux"}, "kwallet": {"linux"}, "keyctl": {"linux"}, "keychain": {"darwin"},
+	"wincred": {"windows"},
 }
 
 // backend returns the selected backend.
@@ -70,8 +71,9 @@ func (s *settings) Validate() error {
 func open(_ context.Context, _ *sdk.StoreServer, s *settings) (sdk.Vault, error) {
 	if s.backend() == "keychain" && !keychain {
 		return nil, &sdk.Error{
-			Code: sdk.Unavailable, Reason: "absent", Message: "this build cannot use the macOS keychain: it was built without cgo",
-			Hint: "build junctor-plugin-keyring on a Mac with CGO_ENABLED=1",
+			Code: sdk.Unavailable, Reason: "absent",
+			Message: "this build cannot use the macOS keychain: it was built without cgo",
+			Hint:    "build junctor-plugin-keyring on a Mac with CGO_ENABLED=1",
 		}
 	}
 	return newVault(s.backend(), s.collection()), nil

@@ -39,8 +39,10 @@ func ready(backend, collection string) error {
 		}
 		return nil
 	}
-	return absent("log in to the desktop once, so that it is made, or name one that exists: collection = \"…\"; or "+hint,
-		"the key ring has no collection %q", collection)
+	return absent(
+		"log in to the desktop once, so that it is made, or name one that exists: collection = \"…\"; or "+hint,
+		"the key ring has no collection %q", collection,
+	)
 }
 
 // unknown reports whether the name has no owner on the bus and cannot be
@@ -50,7 +52,8 @@ func unknown(err error) bool {
 	if !errors.As(err, &e) {
 		return false
 	}
-	return e.Name == "org.freedesktop.DBus.Error.ServiceUnknown" || e.Name == "org.freedesktop.DBus.Error.NameHasNoOwner" ||
+	return e.Name == "org.freedesktop.DBus.Error.ServiceUnknown" ||
+		e.Name == "org.freedesktop.DBus.Error.NameHasNoOwner" ||
 		strings.HasPrefix(e.Name, "org.freedesktop.DBus.Error.Spawn.")
 }
 

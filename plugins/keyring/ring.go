@@ -159,7 +159,9 @@ func (r *ring) collect(key string, first []byte) ([]byte, error) {
 // pieces of the old value.
 func (r *ring) set(key string, value []byte) error {
 	if len(value) > sdk.MaxSecret {
-		return &sdk.Error{Code: sdk.Invalid, Message: fmt.Sprintf("a secret of %d bytes is too large for the key ring, which takes %d", len(value), sdk.MaxSecret),
+		return &sdk.Error{Code: sdk.Invalid,
+			Message: fmt.Sprintf("a secret of %d bytes is too large for the key ring, which takes %d",
+				len(value), sdk.MaxSecret),
 			Hint: "keep it in a file and read it with file()"}
 	}
 	if err := r.try(); err != nil {

@@ -51,7 +51,8 @@ func (r *ring) items(t *testing.T) int {
 func TestRing(t *testing.T) {
 	r := newRing()
 	for _, c := range []struct{ size, items int }{
-		{0, 1}, {1, 1}, {itemSize - headMost, 1}, {itemSize - headMost + 1, 2}, {itemSize, 2}, {itemSize + 1, 3}, {sdk.MaxSecret, 9}, {5, 1},
+		{0, 1}, {1, 1}, {itemSize - headMost, 1}, {itemSize - headMost + 1, 2}, {itemSize, 2}, {itemSize + 1, 3},
+		{sdk.MaxSecret, 9}, {5, 1},
 	} {
 		if err := r.set(key, value(c.size)); err != nil {
 			t.Fatal(err)
@@ -137,10 +138,12 @@ func TestRingDamaged(t *testing.T) {
 		"a size of letters":  {small, func(r *ring) error { return r.put(headItems+key, []byte("1 x y -\nabc")) }},
 		"a size below zero":  {small, func(r *ring) error { return r.put(headItems+key, []byte("1 x -1 -\nabc")) }},
 		"a size without end": {small, func(r *ring) error { return r.put(headItems+key, []byte("1 x 99999999 G\n")) }},
-		"too short":          {small, func(r *ring) error { i, _ := r.item(headItems + key); return r.put(headItems+key, i[:len(i)-1]) }},
-		"changed":            {small, func(r *ring) error { i, _ := r.item(headItems + key); i[len(i)-1]++; return r.put(headItems+key, i) }},
-		"a piece less":       {large, func(r *ring) error { return r.drop(piece(r)) }},
-		"a piece changed":    {large, func(r *ring) error { return r.put(piece(r), value(itemSize)[1:]) }},
+		"too short": {small,
+			func(r *ring) error { i, _ := r.item(headItems + key); return r.put(headItems+key, i[:len(i)-1]) }},
+		"changed": {small,
+			func(r *ring) error { i, _ := r.item(headItems + key); i[len(i)-1]++; return r.put(headItems+key, i) }},
+		"a piece less":    {large, func(r *ring) error { return r.drop(piece(r)) }},
+		"a piece changed": {large, func(r *ring) error { return r.put(piece(r), value(itemSize)[1:]) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRing()

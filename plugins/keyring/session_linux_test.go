@@ -33,7 +33,8 @@ func session(t *testing.T, home, script string) (address string) {
 			t.Skip(err)
 		}
 	}
-	c := exec.Command("dbus-run-session", "--", "sh", "-c", script+`; echo "address $DBUS_SESSION_BUS_ADDRESS"; exec cat`)
+	c := exec.Command("dbus-run-session", "--", "sh", "-c",
+		script+`; echo "address $DBUS_SESSION_BUS_ADDRESS"; exec cat`)
 	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_RUNTIME_DIR=" + home}
 	in, err := c.StdinPipe()
 	if err != nil {
@@ -100,7 +101,8 @@ func TestKeyRing(t *testing.T) {
 		began := time.Now()
 		_, _, get := v.Secret(t.Context(), key)
 		_, list := v.Keys(t.Context())
-		for _, err := range []error{get, list, v.SetSecret(t.Context(), key, nil, ""), v.DeleteSecret(t.Context(), key)} {
+		for _, err := range []error{get, list, v.SetSecret(t.Context(), key, nil, ""), v.DeleteSecret(t.Context(),
+			key)} {
 			wantReason(t, err, "locked")
 			if e, _ := errors.AsType[*sdk.Error](err); e.Hint == "" {
 				t.Error("no hint")
@@ -161,8 +163,10 @@ func emptyBus(t *testing.T) (address string) {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "bus.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, `<busconfig><type>session</type><listen>unix:path=%s/bus</listen><policy context="default">
-		<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`, dir), 0o600); err != nil {
+	if err := os.WriteFile(config,
+		fmt.Appendf(nil, `<busconfig><type>session</type><listen>unix:path=%s/bus</listen><policy context="default">
+		<allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`,
+			dir), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := exec.Command("dbus-daemon", "--nofork", "--print-address", "--config-file="+config)
@@ -247,7 +251,8 @@ func TestImpatient(t *testing.T) {
 func TestProgram(t *testing.T) {
 	path := plugintest.Build(t, ".")
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte("#!/bin/sh\ntouch \""+dir+"/launched\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "dbus-launch"), []byte("#!/bin/sh\ntouch \""+dir+"/launched\"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	for _, address := range []string{mute(t), "autolaunch:", ""} {

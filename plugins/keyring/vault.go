@@ -28,7 +28,8 @@ type vault struct {
 }
 
 func newVault(backend, collection string) *vault {
-	return &vault{backend: backend, collection: collection, bus: dbusguard.Given(), patience: patience, turn: make(chan struct{}, 1)}
+	return &vault{backend: backend, collection: collection, bus: dbusguard.Given(), patience: patience,
+		turn: make(chan struct{}, 1)}
 }
 
 func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
@@ -102,7 +103,8 @@ func (v *vault) address() (string, error) {
 			return "unix:path=" + dir + "/bus", nil
 		}
 	}
-	return "", absent("a desktop session has one; elsewhere choose another place: secret_store \"file\" {}", "there is no session bus to reach %s", v.backend)
+	return "", absent("a desktop session has one; elsewhere choose another place: secret_store \"file\" {}",
+		"there is no session bus to reach %s", v.backend)
 }
 
 // employ starts a worker and returns its answer. It kills the worker when ctx
@@ -129,7 +131,8 @@ func employ(ctx context.Context, o order, address string) (answer, error) {
 	}
 	defer fromWorker.Close()
 	p, err := process.Start(process.Command{
-		Path: self, Args: []string{os.Args[0], dbusguard.Worker}, Env: dbusguard.Environ(address), Stdin: in, Stdout: out, Stderr: os.Stderr,
+		Path: self, Args: []string{os.Args[0], dbusguard.Worker}, Env: dbusguard.Environ(address), Stdin: in,
+		Stdout: out, Stderr: os.Stderr,
 	})
 	_, _ = in.Close(), out.Close()
 	if err != nil {

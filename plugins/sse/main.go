@@ -45,7 +45,8 @@ func open(ctx context.Context, server *sdk.Server, s *settings) (sdk.Conn, error
 	if err != nil {
 		return nil, err
 	}
-	conn, err := legacysse.Dial(ctx, legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log})
+	conn, err := legacysse.Dial(ctx,
+		legacysse.Options{Client: client, Limit: server.MaxMessage, Keepalive: s.Keepalive, Log: server.Log})
 	if err != nil {
 		client.Close()
 		return nil, err // conn is a typed nil and must not be returned as a Conn

@@ -14,7 +14,8 @@ var sseCase = plugintest.Transport{
 	Apart: true,
 	Peer: func(t testing.TB) plugintest.Peer {
 		url, die := httpclienttest.EchoSSE(t)
-		settings, err := json.Marshal(map[string]any{"url": url, "headers": map[string]string{"Authorization": plugintest.Canary}})
+		settings, err := json.Marshal(map[string]any{"url": url,
+			"headers": map[string]string{"Authorization": plugintest.Canary}})
 		if err != nil {
 			t.Fatal(err)
 		}

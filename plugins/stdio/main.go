@@ -36,8 +36,9 @@ func open(_ context.Context, server *sdk.Server, s *settings) (sdk.Conn, error) 
 	}
 	dir = filepath.Clean(dir) // ".." behind a link means what the path says, as everywhere in a configuration
 	return stdio.Start(stdio.Options{
-		Command: append(append([]string(nil), s.Command...), s.Args...), Env: stdio.Environ(append(stdio.Certificates(), server.Env...), s.Env),
-		Dir: dir, MaxMessage: server.MaxMessage, Log: server.Log,
+		Command: append(append([]string(nil), s.Command...), s.Args...),
+		Env:     stdio.Environ(append(stdio.Certificates(), server.Env...), s.Env),
+		Dir:     dir, MaxMessage: server.MaxMessage, Log: server.Log,
 	})
 }
 

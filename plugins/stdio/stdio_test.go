@@ -22,7 +22,8 @@ var stdioCase = plugintest.Transport{
 	Peer: func(t testing.TB) plugintest.Peer {
 		command, die := plugintest.EchoCommand(t)
 		settings, err := json.Marshal(map[string]any{
-			"command": command[:2], "args": command[2:], "env": map[string]string{"TOKEN": plugintest.Canary}, "cwd": t.TempDir(),
+			"command": command[:2], "args": command[2:], "env": map[string]string{"TOKEN": plugintest.Canary},
+			"cwd": t.TempDir(),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -33,7 +34,8 @@ var stdioCase = plugintest.Transport{
 		{Settings: `{"command":[]}`, Paths: []string{"command"}},
 		{Settings: `{"command":[""],"args":["x"]}`, Paths: []string{"command"}},
 		{Settings: `{"command":["x",null]}`, Paths: []string{"command[1]"}},
-		{Settings: `{"command":["x"],"env":{"A":1},"pass_env":"B","cwd":2}`, Paths: []string{`env["A"]`, "pass_env", "cwd"}},
+		{Settings: `{"command":["x"],"env":{"A":1},"pass_env":"B","cwd":2}`,
+			Paths: []string{`env["A"]`, "pass_env", "cwd"}},
 	},
 }
 
@@ -79,7 +81,8 @@ func TestCwd(t *testing.T) {
 		}
 	}
 	_, err = started(t, &sdk.Server{Dir: dir}, "exit", `,"cwd":"absent"`)
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Path != "cwd" || !strings.Contains(e.Message, filepath.Join(dir, "absent")) {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Path != "cwd" ||
+		!strings.Contains(e.Message, filepath.Join(dir, "absent")) {
 		t.Errorf("got %v", err)
 	}
 }

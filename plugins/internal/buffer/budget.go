@@ -35,7 +35,8 @@ func NewBudget(limit int64) *Budget {
 }
 
 // Shared returns the budget of this process, whose limit is GOMEMLIMIT.
-var Shared = sync.OnceValue(func() *Budget { return NewBudget(debug.SetMemoryLimit(-1)) }) // a negative limit only reads it
+// A negative limit only reads it.
+var Shared = sync.OnceValue(func() *Budget { return NewBudget(debug.SetMemoryLimit(-1)) })
 
 // Take waits for a place of n bytes, until ctx is done. A message that is larger than the
 // budget is read alone. leave gives the place back, and may be called several times.

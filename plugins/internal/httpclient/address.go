@@ -86,7 +86,8 @@ func (d *dialer) dial(ctx context.Context, network, addr string) (net.Conn, erro
 // refusedAddress explains a connection that the address check rejected. It
 // returns nil for other errors.
 func refusedAddress(err error, u *url.URL) *sdk.Error {
-	if !errors.Is(err, ssrf.ErrProhibitedIP) && !errors.Is(err, ssrf.ErrProhibitedNetwork) && !errors.Is(err, ssrf.ErrInvalidHostPort) {
+	if !errors.Is(err, ssrf.ErrProhibitedIP) && !errors.Is(err, ssrf.ErrProhibitedNetwork) &&
+		!errors.Is(err, ssrf.ErrInvalidHostPort) {
 		return nil
 	}
 	where := "an address that is not public"

@@ -45,7 +45,8 @@ func names(t *testing.T, addresses ...string) (asked *atomic.Int32) {
 				i := int(asked.Add(1)) - 1
 				if ip := netip.MustParseAddr(addresses[min(i, len(addresses)-1)]); ip.Is4() {
 					m.Answers = []dnsmessage.Resource{{
-						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 0}, Body: &dnsmessage.AResource{A: ip.As4()},
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 0},
+						Body:   &dnsmessage.AResource{A: ip.As4()},
 					}}
 				}
 			}
@@ -112,7 +113,8 @@ func TestAddresses(t *testing.T) {
 	port := base[strings.LastIndexByte(base, ':'):]
 
 	for _, a := range []string{
-		"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1", "255.255.255.255",
+		"127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "224.0.0.1",
+		"255.255.255.255",
 	} {
 		names(t, a)
 		if err := get(t, Options{URL: "http://public.example" + port}); !refused(err) {
@@ -120,7 +122,8 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	// Names that the transport spells differently, or with a dot at the end.
-	for _, name := range []string{"b\u00fccher.example", "PUBLIC.example", "public.example.", "p\u00fcblic\u3002example"} {
+	for _, name := range []string{"b\u00fccher.example", "PUBLIC.example", "public.example.",
+		"p\u00fcblic\u3002example"} {
 		names(t, "127.0.0.1")
 		if err := get(t, Options{URL: "http://" + name + port}); !refused(err) {
 			t.Errorf("%s led to the loopback: %v", name, err)

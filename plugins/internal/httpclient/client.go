@@ -137,8 +137,9 @@ func NewClient(o Options) (*Client, error) {
 		return &http.Transport{
 			Proxy: d.proxies.of, OnProxyConnectResponse: connected, DialContext: d.dial, TLSClientConfig: conf.Clone(),
 			TLSHandshakeTimeout: o.Connect, ForceAttemptHTTP2: true,
-			MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime, MaxResponseHeaderBytes: headerMost,
-			WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+			MaxConnsPerHost: sockets, MaxIdleConnsPerHost: Sockets, IdleConnTimeout: idleTime,
+			MaxResponseHeaderBytes: headerMost,
+			WriteBufferSize:        32 << 10, ReadBufferSize: 32 << 10,
 			HTTP2: &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTime},
 		}
 	}

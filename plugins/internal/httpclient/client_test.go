@@ -40,8 +40,9 @@ func certificates(t *testing.T) (dir string, pair tls.Certificate, authority *x5
 	}
 	caKey, leafKey := key(), key()
 	ca := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
+		NotAfter: time.Now().Add(time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	leaf := &x509.Certificate{
 		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "test"}, NotAfter: time.Now().Add(time.Hour),
@@ -60,7 +61,8 @@ func certificates(t *testing.T) (dir string, pair tls.Certificate, authority *x5
 		t.Fatal(err)
 	}
 	files := map[string][]byte{
-		"ca.pem": sign(ca, caKey), "cert.pem": sign(leaf, leafKey), "key.pem": pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+		"ca.pem":   sign(ca, caKey),
+		"cert.pem": sign(leaf, leafKey), "key.pem": pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
 		"empty.pem": nil,
 	}
 	dir = t.TempDir()
@@ -85,7 +87,8 @@ func TestTLS(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 		}
 	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: authority, ClientAuth: tls.VerifyClientCertIfGiven}
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: authority,
+		ClientAuth: tls.VerifyClientCertIfGiven}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	plain := httptest.NewServer(http.NotFoundHandler())
@@ -100,8 +103,9 @@ func TestTLS(t *testing.T) {
 		"other name":        {Options{TLS: &TLS{CA: "ca.pem", ServerName: "outside.example"}}, "cannot be used"},
 		"alternative name":  {Options{TLS: &TLS{CA: "ca.pem", ServerName: "inside.example"}}, ""},
 		"unchecked":         {Options{TLS: &TLS{SkipVerify: true}}, ""},
-		"with certificate":  {Options{URL: s.URL + "/mutual", TLS: &TLS{CA: "ca.pem", Cert: "cert.pem", Key: "key.pem"}}, ""},
-		"no TLS":            {Options{URL: "https" + strings.TrimPrefix(plain.URL, "http")}, "does not speak TLS"},
+		"with certificate": {Options{URL: s.URL + "/mutual", TLS: &TLS{CA: "ca.pem", Cert: "cert.pem", Key: "key.pem"}},
+			""},
+		"no TLS": {Options{URL: "https" + strings.TrimPrefix(plain.URL, "http")}, "does not speak TLS"},
 	} {
 		if c.o.URL == "" {
 			c.o.URL = s.URL
@@ -153,7 +157,8 @@ func TestCookies(t *testing.T) {
 		t.Errorf("%d cookies before the server has set one", len(all))
 	}
 	for i := range 100 {
-		set(&http.Cookie{Name: "c" + strings.Repeat("x", i), Value: "v"}, &http.Cookie{Name: "big", Value: strings.Repeat("x", 5000)})
+		set(&http.Cookie{Name: "c" + strings.Repeat("x", i), Value: "v"},
+			&http.Cookie{Name: "big", Value: strings.Repeat("x", 5000)})
 	}
 	for i := range 200 {
 		set(&http.Cookie{Name: "p", Value: "v", Path: fmt.Sprint("/", i)}) // not visible at / with its own path
@@ -162,11 +167,14 @@ func TestCookies(t *testing.T) {
 		t.Errorf("%d cookies", n)
 	}
 	set(&http.Cookie{Name: "c", Value: "new", Path: "/other"})
-	if all := sent(); !slices.ContainsFunc(all, func(c *http.Cookie) bool { return c.Name == "c" && c.Value == "new" }) || len(all) != cookieMost {
+	if all := sent(); !slices.ContainsFunc(all,
+		func(c *http.Cookie) bool { return c.Name == "c" && c.Value == "new" }) ||
+		len(all) != cookieMost {
 		t.Errorf("a cookie was not replaced among %d", len(all))
 	}
 	p := c.Prepare(http.Header{"X": {"y"}})
-	if h := c.header(Request{Prepared: p}, u, nil); h.Get("Cookie") == "" || h.Get("X") != "y" || p.all.Get("Cookie") != "" {
+	if h := c.header(Request{Prepared: p}, u, nil); h.Get("Cookie") == "" || h.Get("X") != "y" ||
+		p.all.Get("Cookie") != "" {
 		t.Errorf("prepared headers with cookies are %v", h)
 	}
 }
@@ -175,7 +183,8 @@ func TestCookies(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
-		"0": 0, "120": 2 * time.Minute, "Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Fri, 02 Jan 2025 03:05:05 GMT": 0,
+		"0": 0, "120": 2 * time.Minute,
+		"Fri, 02 Jan 2026 03:05:05 GMT": time.Minute, "Fri, 02 Jan 2025 03:05:05 GMT": 0,
 		"": -1, "-1": -1, "1.5": -1, "soon": -1, "99999999999": -1,
 	} {
 		d, ok := RetryAfter(http.Header{"Retry-After": {text}}, now)
@@ -192,7 +201,9 @@ func TestRetryAfter(t *testing.T) {
 // is asked for the server. TRN-23
 func TestProxy(t *testing.T) {
 	asked := make(chan string, 1)
-	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.String() }))
+	proxy := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.String()
+	}))
 	t.Cleanup(proxy.Close)
 	through(t, proxy.URL)
 	c, err := NewClient(Options{URL: "http://public.example/mcp", Log: hclog.NewNullLogger(), Connect: time.Second})
@@ -225,7 +236,9 @@ func through(t *testing.T, proxy string) {
 // TestProxyErrors checks that errors name the proxy and do not contain its
 // password.
 func TestProxyErrors(t *testing.T) {
-	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusProxyAuthRequired) }))
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusProxyAuthRequired)
+	}))
 	t.Cleanup(refuses.Close)
 	for proxy, want := range map[string]string{
 		"http://u:hunter2@127.0.0.1:1":                                   "the proxy set in the environment cannot be used: 127.0.0.1:1",
@@ -249,11 +262,14 @@ func TestProxyErrors(t *testing.T) {
 func TestHTTP2(t *testing.T) {
 	dir, pair, _ := certificates(t)
 	remotes := make(chan string, 100)
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { remotes <- r.Proto + r.RemoteAddr }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		remotes <- r.Proto + r.RemoteAddr
+	}))
 	s.TLS, s.EnableHTTP2 = &tls.Config{Certificates: []tls.Certificate{pair}}, true
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	c, err := NewClient(Options{URL: s.URL, Dir: dir, TLS: &TLS{CA: "ca.pem"}, Log: hclog.NewNullLogger(), Connect: time.Second})
+	c, err := NewClient(Options{URL: s.URL, Dir: dir, TLS: &TLS{CA: "ca.pem"}, Log: hclog.NewNullLogger(),
+		Connect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,13 +300,16 @@ func TestRedirects(t *testing.T) {
 		w.WriteHeader(http.StatusTemporaryRedirect)
 	}))
 	t.Cleanup(s.Close)
-	c, err := NewClient(Options{URL: s.URL + "/secret/mcp?token=secret", Log: hclog.NewNullLogger(), Connect: time.Second})
+	c, err := NewClient(Options{URL: s.URL + "/secret/mcp?token=secret", Log: hclog.NewNullLogger(),
+		Connect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for location, want := range map[string]string{
-		"https://h.example/secret/mcp?token=secret": "https://h.example, at the same path", "https://" + s.Listener.Addr().String() + "/secret/mcp/": "https://" + s.Listener.Addr().String() + ", at the same path with a slash at its end",
+		"https://h.example/secret/mcp?token=secret": "https://h.example, at the same path",
+		"https://" + s.Listener.Addr().String() + "/secret/mcp/": "https://" + s.Listener.Addr().String() +
+			", at the same path with a slash at its end",
 		"http://u:secret@h.example/secret#secret": "http://h.example, at another path", "": "nowhere",
 	} {
 		to = location
@@ -307,7 +326,8 @@ func TestRedirects(t *testing.T) {
 func TestContentType(t *testing.T) {
 	for text, want := range map[string]string{
 		"application/json": "application/json", " Text/Event-Stream ;charset=utf-8": "text/event-stream",
-		"application/json; charset=utf-8; charset=utf-8": "application/json", "application/json;charset": "application/json", "": "",
+		"application/json; charset=utf-8; charset=utf-8": "application/json",
+		"application/json;charset":                       "application/json", "": "",
 	} {
 		if got := ContentType(http.Header{"Content-Type": {text}}); got != want {
 			t.Errorf("%q is %q", text, got)
@@ -325,7 +345,8 @@ func TestLongHeaders(t *testing.T) {
 	}))
 	t.Cleanup(s.Close)
 	var e *sdk.Error
-	if err := get(t, Options{URL: s.URL}); !errors.As(err, &e) || e.Reason != "bad_message" || !strings.Contains(e.Message, "longer than 65536 bytes") {
+	if err := get(t, Options{URL: s.URL}); !errors.As(err, &e) || e.Reason != "bad_message" ||
+		!strings.Contains(e.Message, "longer than 65536 bytes") {
 		t.Errorf("%v", err)
 	}
 }

@@ -43,7 +43,8 @@ func (c *cookies) keep(u *url.URL, res *http.Response) {
 	}
 	var kept []*http.Cookie
 	for _, one := range res.Cookies() {
-		if len(one.Name)+len(one.Value) > cookieBytes || one.Secure && u.Scheme != "https" || !held[one.Name] && len(held) >= cookieMost {
+		if len(one.Name)+len(one.Value) > cookieBytes || one.Secure && u.Scheme != "https" ||
+			!held[one.Name] && len(held) >= cookieMost {
 			continue
 		}
 		held[one.Name] = true

@@ -215,7 +215,8 @@ func (c *Client) yields(name string, add *addition) bool {
 // for example because a variable is empty.
 func isBare(value string) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(value), " ")
-	return strings.TrimSpace(rest) == "" && slices.Contains([]string{"", "bearer", "basic", "token"}, strings.ToLower(scheme))
+	return strings.TrimSpace(rest) == "" &&
+		slices.Contains([]string{"", "bearer", "basic", "token"}, strings.ToLower(scheme))
 }
 
 // overrides reports whether a configured header replaces one of the credential.
@@ -231,9 +232,11 @@ func (c *Client) overrides(add *addition) bool {
 // challenge reports a rejected credential to the provider. again is true if the
 // request should be sent once more. The second rejection is reported too, but
 // never retried.
-func (c *Client) challenge(ctx context.Context, r Request, presented string, res *http.Response, challenged bool) (again bool, err error) {
+func (c *Client) challenge(ctx context.Context, r Request, presented string, res *http.Response,
+	challenged bool) (again bool, err error) {
 	about := sdk.Challenge{
-		AuthRequest: c.about(r), Status: res.StatusCode, WWWAuthenticate: res.Header.Values("WWW-Authenticate"), Attempt: 1, Presented: presented,
+		AuthRequest: c.about(r), Status: res.StatusCode, WWWAuthenticate: res.Header.Values("WWW-Authenticate"),
+		Attempt: 1, Presented: presented,
 	}
 	if challenged {
 		about.Attempt = 2
@@ -248,7 +251,8 @@ func (c *Client) challenge(ctx context.Context, r Request, presented string, res
 	case err != nil:
 		return false, err
 	case said.NeedsLogin:
-		return false, &sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: cmp.Or(said.Reason, "a login is required")}
+		return false,
+			&sdk.Error{Code: sdk.NeedsLogin, Reason: "needs_login", Message: cmp.Or(said.Reason, "a login is required")}
 	case said.Retry && !challenged:
 		return true, nil
 	case res.StatusCode != http.StatusUnauthorized:

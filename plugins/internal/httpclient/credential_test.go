@@ -41,7 +41,8 @@ func key(value string) sdk.Credential {
 
 func clientOf(t *testing.T, address string, g *gives, plain bool) *Client {
 	t.Helper()
-	c, err := NewClient(Options{URL: address, Credentials: g, AllowPlain: plain, Connect: time.Second, Log: hclog.NewNullLogger()})
+	c, err := NewClient(Options{URL: address, Credentials: g, AllowPlain: plain, Connect: time.Second,
+		Log: hclog.NewNullLogger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,17 +62,22 @@ func TestCarried(t *testing.T) {
 		{"this machine", "http://localhost:1/", "", false, key("k"), ""},
 		{"loopback", "http://127.0.0.1:1/", "", false, key("k"), ""},
 		{"plain", "http://x.example/", "", false, key("k"), "unencrypted"},
-		{"plain query", "http://x.example/", "", false, sdk.Credential{Query: map[string]string{"k": "v"}}, "unencrypted"},
+		{"plain query",
+			"http://x.example/", "", false, sdk.Credential{Query: map[string]string{"k": "v"}}, "unencrypted"},
 		{"plain and allowed", "http://x.example/", "", true, key("k"), ""},
 		{"plain and empty", "http://x.example/", "", false, sdk.Credential{Account: "ada"}, ""},
 		{"same origin", "https://x.example/sse", "https://X.example:443/post", false, key("k"), ""},
 		{"another host", "https://x.example/", "https://y.example/", false, key("k"), "not for https://y.example"},
-		{"another port", "https://x.example/", "https://x.example:444/", false, key("k"), "not for https://x.example:444"},
+		{"another port",
+			"https://x.example/", "https://x.example:444/", false, key("k"), "not for https://x.example:444"},
 		{"another scheme", "https://x.example/", "http://x.example/", true, key("k"), "not for http://x.example"},
-		{"host header", "https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"host": "y"}}, "cannot be sent"},
-		{"session", "https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"Mcp-Session-Id": "y"}}, "cannot be sent"},
+		{"host header",
+			"https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"host": "y"}}, "cannot be sent"},
+		{"session", "https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"Mcp-Session-Id": "y"}},
+			"cannot be sent"},
 		{"two lines", "https://x.example/", "", false, key("a\r\nX-Evil: b"), "cannot be sent"},
-		{"no name", "https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"a b": "y"}}, "cannot be sent"},
+		{"no name",
+			"https://x.example/", "", false, sdk.Credential{Headers: map[string]string{"a b": "y"}}, "cannot be sent"},
 	} {
 		client := clientOf(t, c.url, &gives{cred: c.cred}, c.plain)
 		r := Request{Method: "POST"}
@@ -79,7 +85,8 @@ func TestCarried(t *testing.T) {
 			r.URL, _ = url.Parse(c.to)
 		}
 		_, err := client.authorize(t.Context(), r)
-		if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused) || strings.Contains(err.Error(), "X-Evil")) {
+		if c.refused == "" && err != nil || c.refused != "" &&
+			(err == nil || !strings.Contains(err.Error(), c.refused) || strings.Contains(err.Error(), "X-Evil")) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -89,10 +96,13 @@ func TestCarried(t *testing.T) {
 // not contain it.
 func TestQuery(t *testing.T) {
 	var got atomic.Value
-	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got.Store(r.URL.String()) }))
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got.Store(r.URL.String())
+	}))
 	defer s.Close()
 	g := &gives{cred: sdk.Credential{Query: map[string]string{"key": "a&b=c", "have": "other"}}}
-	for path, want := range map[string]string{"/": "/?key=a%26b%3Dc&have=other", "/p?have=1": "/p?have=1&key=a%26b%3Dc"} {
+	for path, want := range map[string]string{"/": "/?key=a%26b%3Dc&have=other",
+		"/p?have=1": "/p?have=1&key=a%26b%3Dc"} {
 		c := clientOf(t, s.URL+path, g, false)
 		res, _, err := c.Do(t.Context(), Request{Method: "GET"})
 		if err != nil {
@@ -104,7 +114,8 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	s.Close()
-	if _, _, err := clientOf(t, s.URL, g, false).Do(t.Context(), Request{Method: "GET"}); err == nil || strings.Contains(err.Error(), "a%26b") {
+	if _, _, err := clientOf(t, s.URL, g, false).Do(t.Context(), Request{Method: "GET"}); err == nil ||
+		strings.Contains(err.Error(), "a%26b") {
 		t.Error(err)
 	}
 }
@@ -132,13 +143,19 @@ func TestRefused(t *testing.T) {
 		text     string
 	}{
 		{"again", 401, sdk.ChallengeResult{Retry: true}, nil, 2, 2, sdk.AuthRequired, "401"},
-		{"no", 401, sdk.ChallengeResult{Reason: "it is what there is"}, nil, 1, 1, sdk.AuthRequired, "it is what there is"},
-		{"a login", 401, sdk.ChallengeResult{NeedsLogin: true, Reason: "run this"}, nil, 1, 1, sdk.NeedsLogin, "run this"},
-		{"both", 401, sdk.ChallengeResult{NeedsLogin: true, Retry: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
-		{"no answer", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unavailable, "the issuer is down"), 1, 1, sdk.Unavailable, "the issuer is down"},
+		{"no",
+			401,
+			sdk.ChallengeResult{Reason: "it is what there is"}, nil, 1, 1, sdk.AuthRequired, "it is what there is"},
+		{"a login",
+			401, sdk.ChallengeResult{NeedsLogin: true, Reason: "run this"}, nil, 1, 1, sdk.NeedsLogin, "run this"},
+		{"both",
+			401, sdk.ChallengeResult{NeedsLogin: true, Retry: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
+		{"no answer", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unavailable, "the issuer is down"), 1, 1,
+			sdk.Unavailable, "the issuer is down"},
 		{"no provider", 401, sdk.ChallengeResult{}, sdk.Errorf(sdk.Unimplemented, "no"), 1, 1, "", ""},
 		{"scope", 403, sdk.ChallengeResult{Retry: true}, nil, 2, 2, "", ""},
-		{"scope and a login", 403, sdk.ChallengeResult{NeedsLogin: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
+		{"scope and a login",
+			403, sdk.ChallengeResult{NeedsLogin: true}, nil, 1, 1, sdk.NeedsLogin, "a login is required"},
 		{"no scope", 403, sdk.ChallengeResult{}, nil, 1, 1, "", ""},
 		{"not about credentials", 404, sdk.ChallengeResult{Retry: true}, nil, 1, 0, "", ""},
 	} {
@@ -176,7 +193,8 @@ func TestNothingIsSent(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
 	defer s.Close()
 	for _, failure := range []*sdk.Error{
-		sdk.Errorf(sdk.NeedsLogin, "run this"), sdk.Errorf(sdk.Unavailable, "down"), sdk.Errorf(sdk.Denied, "no"), sdk.Errorf(sdk.Internal, "oops"),
+		sdk.Errorf(sdk.NeedsLogin, "run this"), sdk.Errorf(sdk.Unavailable, "down"), sdk.Errorf(sdk.Denied, "no"),
+		sdk.Errorf(sdk.Internal, "oops"),
 	} {
 		_, sent, err := clientOf(t, s.URL, &gives{err: failure}, false).Do(t.Context(), Request{Method: "POST"})
 		if sent || sdk.CodeOf(err) != failure.Code || requests.Load() != 0 {

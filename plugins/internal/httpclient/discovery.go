@@ -95,12 +95,14 @@ func (c *DiscoveryClient) Close() { c.client.CloseIdleConnections() }
 // contain anything.
 func (c *DiscoveryClient) URL(what, text string) (*url.URL, error) {
 	refused := func(why string) error {
-		return &sdk.Error{Code: sdk.Denied, Reason: "auth_url_rejected", Message: fmt.Sprintf("the address of %s %s", what, why)}
+		return &sdk.Error{Code: sdk.Denied, Reason: "auth_url_rejected",
+			Message: fmt.Sprintf("the address of %s %s", what, why)}
 	}
 	if text == "" {
 		return nil, refused("is missing")
 	}
-	if len(text) > 4<<10 || strings.HasPrefix(text, "-") || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+	if len(text) > 4<<10 || strings.HasPrefix(text, "-") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return nil, refused("is no URL")
 	}
 	u, err := url.Parse(text)
@@ -124,8 +126,9 @@ func (c *DiscoveryClient) URL(what, text string) (*url.URL, error) {
 	ip, err := netip.ParseAddr(u.Hostname())
 	if err == nil && c.addresses.SafeAddr(ip) != nil || err != nil && IsLocalhost(u.Hostname()) && !c.local {
 		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "address_refused", Message: fmt.Sprintf("the address of %s leads to %s, which is not public", what, u.Host),
-			Hint: "set allow_private = true in the auth block if that is meant",
+			Code: sdk.Denied, Reason: "address_refused",
+			Message: fmt.Sprintf("the address of %s leads to %s, which is not public", what, u.Host),
+			Hint:    "set allow_private = true in the auth block if that is meant",
 		}
 	}
 	return u, nil
@@ -135,13 +138,15 @@ func (c *DiscoveryClient) URL(what, text string) (*url.URL, error) {
 // agree on, and that shells do not interpret.
 func isHost(host string) bool {
 	return host != "" && len(host) <= 253 && host[0] != '-' && !strings.ContainsFunc(host, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._:", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("-._:", r))
 	})
 }
 
 // Ask sends a request to an address that URL returned. Every redirect is an
 // error. The error is an *sdk.Error, or that of ctx.
-func (c *DiscoveryClient) Ask(ctx context.Context, method string, u *url.URL, header http.Header, body string) (*Answer, error) {
+func (c *DiscoveryClient) Ask(ctx context.Context, method string, u *url.URL, header http.Header,
+	body string) (*Answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), strings.NewReader(body))
 	if err != nil {
 		return nil, sdk.Errorf(sdk.Internal, "making a request to %s: %v", u.Host, err)
@@ -157,8 +162,9 @@ func (c *DiscoveryClient) Ask(ctx context.Context, method string, u *url.URL, he
 	defer res.Body.Close()
 	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		return nil, &sdk.Error{
-			Code: sdk.Denied, Reason: "redirect_refused", Message: fmt.Sprintf("%s redirects to %s", u.Host, target(res)),
-			Hint: "redirects are not followed, because they would take credentials along",
+			Code: sdk.Denied, Reason: "redirect_refused",
+			Message: fmt.Sprintf("%s redirects to %s", u.Host, target(res)),
+			Hint:    "redirects are not followed, because they would take credentials along",
 		}
 	}
 	a := &Answer{Status: res.StatusCode, Header: res.Header}
@@ -169,7 +175,8 @@ func (c *DiscoveryClient) Ask(ctx context.Context, method string, u *url.URL, he
 		return nil, c.why(ctx, err, u)
 	}
 	if len(a.Body) > fetchMost {
-		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "answer_too_large", Message: fmt.Sprintf("%s answered with more than 1 MiB", u.Host)}
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "answer_too_large",
+			Message: fmt.Sprintf("%s answered with more than 1 MiB", u.Host)}
 	}
 	return a, nil
 }
@@ -179,7 +186,8 @@ func (c *DiscoveryClient) why(ctx context.Context, err error, u *url.URL) error 
 		return ctx.Err()
 	}
 	if ne, ok := errors.AsType[net.Error](err); ok && ne.Timeout() {
-		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("%s did not answer within %s", u.Host, c.client.Timeout)}
+		return &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable",
+			Message: fmt.Sprintf("%s did not answer within %s", u.Host, c.client.Timeout)}
 	}
 	e := explain(err, u)
 	if e.Reason == "address_refused" {

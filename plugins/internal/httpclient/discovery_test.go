@@ -58,16 +58,20 @@ func TestDiscoveryAddresses(t *testing.T) {
 
 	for _, a := range []string{"127.0.0.1", "10.1.2.3", "169.254.169.254", "0.0.0.0", "192.168.0.1"} {
 		names(t, a)
-		if _, err := fetch(t, public, "https://as.example"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" || !strings.Contains(err.(*sdk.Error).Hint, "auth block") {
+		if _, err := fetch(t, public, "https://as.example"+port,
+			DiscoveryOptions{}); reasonOf(err) != "address_refused" ||
+			!strings.Contains(err.(*sdk.Error).Hint, "auth block") {
 			t.Errorf("a name that leads to %s: %v", a, err)
 		}
 	}
 	asked := names(t, "127.0.0.1", "93.184.216.34")
-	if _, err := fetch(t, public, "https://as.example"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" || asked.Load() != 1 {
+	if _, err := fetch(t, public, "https://as.example"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" ||
+		asked.Load() != 1 {
 		t.Errorf("looked up %d times: %v", asked.Load(), err)
 	}
 	names(t, "10.0.0.1")
-	if _, err := fetch(t, "http://localhost/", "http://sub.localhost"+port, DiscoveryOptions{}); reasonOf(err) != "address_refused" {
+	if _, err := fetch(t, "http://localhost/", "http://sub.localhost"+port,
+		DiscoveryOptions{}); reasonOf(err) != "address_refused" {
 		t.Errorf("localhost led elsewhere: %v", err)
 	}
 	for home, address := range map[string]string{
@@ -84,7 +88,8 @@ func TestDiscoveryAddresses(t *testing.T) {
 	}
 
 	names(t, "127.0.0.1")
-	for _, one := range [][2]string{{"http://127.0.0.1:1/mcp", base}, {"http://localhost/", "http://sub.localhost" + port}} {
+	for _, one := range [][2]string{{"http://127.0.0.1:1/mcp", base}, {"http://localhost/",
+		"http://sub.localhost" + port}} {
 		if _, err := fetch(t, one[0], one[1], DiscoveryOptions{}); err != nil {
 			t.Errorf("from %s to %s: %v", one[0], one[1], err)
 		}
@@ -94,7 +99,8 @@ func TestDiscoveryAddresses(t *testing.T) {
 	for _, one := range []struct {
 		home, address string
 		allow         bool
-	}{{"https://10.0.0.1/mcp", "https://10.0.0.1:1/", false}, {"https://[fd00::1]/mcp", "https://[fd00::1]:1/", false}, {public, "https://10.0.0.2:1/", true}} {
+	}{{"https://10.0.0.1/mcp", "https://10.0.0.1:1/", false}, {"https://[fd00::1]/mcp", "https://[fd00::1]:1/", false},
+		{public, "https://10.0.0.2:1/", true}} {
 		u, _ := url.Parse(one.home)
 		v, err := NewDiscoveryClient(DiscoveryOptions{Home: u, AllowPrivate: one.allow})
 		if err != nil {
@@ -111,7 +117,8 @@ func TestDiscoveryReads(t *testing.T) {
 	end := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, fetchMost)) })
-	mux.HandleFunc("/larger", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, fetchMost+1)) })
+	mux.HandleFunc("/larger",
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, fetchMost+1)) })
 	mux.HandleFunc("/slow", func(http.ResponseWriter, *http.Request) { <-end })
 	mux.HandleFunc("/drip", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("{"))
@@ -133,7 +140,8 @@ func TestDiscoveryReads(t *testing.T) {
 	base, _ := httpclienttest.Serve(t, mux)
 	defer close(end)
 	for path, want := range map[string]string{
-		"/large": "", "/larger": "answer_too_large", "/slow": "unreachable", "/drip": "unreachable", "/stream": "", "/away": "redirect_refused", "/cookie": "",
+		"/large": "", "/larger": "answer_too_large", "/slow": "unreachable", "/drip": "unreachable",
+		"/stream": "", "/away": "redirect_refused", "/cookie": "",
 	} {
 		whole := 20 * time.Second
 		if want == "unreachable" {
@@ -144,7 +152,8 @@ func TestDiscoveryReads(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	v, err := NewDiscoveryClient(DiscoveryOptions{Home: &url.URL{Scheme: "http", Host: "127.0.0.1"}, Timeout: time.Minute})
+	v, err := NewDiscoveryClient(DiscoveryOptions{Home: &url.URL{Scheme: "http", Host: "127.0.0.1"},
+		Timeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

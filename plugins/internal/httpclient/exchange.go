@@ -79,11 +79,14 @@ func sameOrigin(res *http.Response) *url.URL {
 }
 
 // sendTo sends a request once to an address.
-func (c *Client) sendTo(ctx context.Context, r Request, u *url.URL, add *addition) (res *http.Response, sent bool, err error) {
+func (c *Client) sendTo(ctx context.Context, r Request, u *url.URL, add *addition) (
+	res *http.Response, sent bool, err error,
+) {
 	var s sending
 	s.trace.WroteHeaders = func() { s.wrote.Store(true) }
 	req := (&http.Request{
-		Method: r.Method, URL: u, Host: u.Host, Header: c.header(r, u, add), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Method: r.Method, URL: u, Host: u.Host, Header: c.header(r, u, add), Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1,
 	}).WithContext(httptrace.WithClientTrace(ctx, &s.trace))
 	if r.Body != nil {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(r.Body)), int64(len(r.Body))
@@ -136,10 +139,12 @@ func explain(err error, u *url.URL) *sdk.Error {
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
 		e.Message, e.Hint = fmt.Sprintf("%s does not speak TLS", u.Host), "use http:// if that is meant"
 	case strings.Contains(err.Error(), "server response headers exceeded"): // net/http has no error value for it
-		e.Reason, e.Message = "bad_message", fmt.Sprintf("the headers of the answer of %s are longer than %d bytes", u.Host, headerMost)
+		e.Reason, e.Message = "bad_message", fmt.Sprintf("the headers of the answer of %s are longer than %d bytes",
+			u.Host, headerMost)
 		e.Hint = "report this to the operator of the server"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
-		e.Message, e.Hint = fmt.Sprintf("%s ended the connection before it answered", u.Host), "check that url names an HTTP server, with https:// if it needs TLS"
+		e.Message, e.Hint = fmt.Sprintf("%s ended the connection before it answered", u.Host),
+			"check that url names an HTTP server, with https:// if it needs TLS"
 	default:
 		e.Message, e.Hint = fmt.Sprintf("%s: %v", u.Host, err), "check url and the network of this machine"
 	}
@@ -168,7 +173,8 @@ func Excerpt(body []byte) []string {
 func ErrorResponse(res *http.Response) (e *sdk.Error, body []byte) {
 	defer res.Body.Close()
 	body, _ = io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	e = &sdk.Error{Code: sdk.Unavailable, Reason: "http_status", Message: fmt.Sprintf("the server answered with HTTP status %s", status(res.StatusCode))}
+	e = &sdk.Error{Code: sdk.Unavailable, Reason: "http_status",
+		Message: fmt.Sprintf("the server answered with HTTP status %s", status(res.StatusCode))}
 	switch code := res.StatusCode; {
 	case code >= 300 && code < 400:
 		e.Code, e.Reason, e.Path = sdk.Denied, "redirect_refused", "url"

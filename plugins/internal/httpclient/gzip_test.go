@@ -49,20 +49,28 @@ func TestGzipBody(t *testing.T) {
 		"two members":                          {data: two, length: int64(len(two)), end: io.EOF},
 		"two members, length before":           {data: two, length: int64(len(text)), end: io.ErrUnexpectedEOF},
 
-		"cut in the data":           {data: whole[:20], length: int64(len(text)), end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"cut in the checksum":       {data: whole[:len(whole)-5], length: int64(len(text)), end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"cut before the checksum":   {data: whole[:len(whole)-8], length: 9999, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"cut in the header":         {data: whole[:5], length: 9999, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"nothing":                   {length: 9999, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"cut in the second member":  {data: two[:len(half)+12], length: 9999, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
+		"cut in the data": {data: whole[:20], length: int64(len(text)), end: io.ErrUnexpectedEOF,
+			fails: io.ErrUnexpectedEOF},
+		"cut in the checksum": {data: whole[:len(whole)-5], length: int64(len(text)), end: io.ErrUnexpectedEOF,
+			fails: io.ErrUnexpectedEOF},
+		"cut before the checksum": {data: whole[:len(whole)-8], length: 9999, end: io.ErrUnexpectedEOF,
+			fails: io.ErrUnexpectedEOF},
+		"cut in the header": {data: whole[:5], length: 9999, end: io.ErrUnexpectedEOF,
+			fails: io.ErrUnexpectedEOF},
+		"nothing": {length: 9999, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
+		"cut in the second member": {data: two[:len(half)+12], length: 9999, end: io.ErrUnexpectedEOF,
+			fails: io.ErrUnexpectedEOF},
 		"cut where the length ends": {data: whole[:20], length: 20, end: io.EOF, fails: io.ErrUnexpectedEOF},
 		"cut without a length":      {data: whole, length: -1, end: io.ErrUnexpectedEOF, fails: io.ErrUnexpectedEOF},
-		"a wrong checksum":          {data: wrong, length: int64(len(text)), end: io.ErrUnexpectedEOF, fails: gzip.ErrChecksum},
-		"other data after it":       {data: append(bytes.Clone(whole), "data that is no gzip member"...), length: 9999, end: io.EOF, fails: gzip.ErrHeader},
-		"no gzip data":              {data: []byte(text), length: int64(len(text)), end: io.EOF, fails: gzip.ErrHeader},
+		"a wrong checksum": {data: wrong, length: int64(len(text)), end: io.ErrUnexpectedEOF,
+			fails: gzip.ErrChecksum},
+		"other data after it": {data: append(bytes.Clone(whole), "data that is no gzip member"...), length: 9999,
+			end: io.EOF, fails: gzip.ErrHeader},
+		"no gzip data": {data: []byte(text), length: int64(len(text)), end: io.EOF, fails: gzip.ErrHeader},
 	} {
 		for _, slow := range []bool{false, true} {
-			res := &http.Response{Header: http.Header{"Content-Encoding": {"GZIP"}}, Body: cutBody(c.data, c.end), ContentLength: c.length}
+			res := &http.Response{Header: http.Header{"Content-Encoding": {"GZIP"}}, Body: cutBody(c.data, c.end),
+				ContentLength: c.length}
 			decompress(res)
 			var body io.Reader = res.Body
 			if slow {
@@ -90,7 +98,8 @@ func TestDecompressOthers(t *testing.T) {
 			res.Header.Set("Content-Encoding", encoding)
 		}
 		decompress(res)
-		if got, err := io.ReadAll(res.Body); string(got) != "x" || err != nil || res.Header.Get("Content-Encoding") != encoding || res.ContentLength != 1 {
+		if got, err := io.ReadAll(res.Body); string(got) != "x" || err != nil ||
+			res.Header.Get("Content-Encoding") != encoding || res.ContentLength != 1 {
 			t.Errorf("%s: %q, %v, %v", encoding, got, err, res.Header)
 		}
 	}

@@ -14,9 +14,10 @@ import (
 // reserved lists the headers that the transport or the protocol sets, and those
 // that make net/http retry a request.
 var reserved = []string{
-	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host", "Idempotency-Key", "Keep-Alive",
-	"Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version", "Mcp-Session-Id", "Proxy-Authorization", "Proxy-Connection",
-	"Te", "Trailer", "Transfer-Encoding", "Upgrade", "X-Idempotency-Key",
+	"Accept", "Accept-Encoding", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Expect", "Host",
+	"Idempotency-Key", "Keep-Alive", "Last-Event-Id", "Mcp-Method", "Mcp-Name", "Mcp-Protocol-Version",
+	"Mcp-Session-Id", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
+	"X-Idempotency-Key",
 }
 
 // Headers checks configured headers: names are tokens (RFC 9110 §5.6.2), values
@@ -36,7 +37,8 @@ func Headers(attribute string, set map[string]string) (http.Header, []error) {
 		case h[canonical] != nil:
 			errs = append(errs, sdk.AttrErrorf(path, "is set twice, in different spellings"))
 		case !validValue(set[name]):
-			errs = append(errs, sdk.AttrErrorf(path, "has a value with a character that headers cannot hold, such as a line break"))
+			errs = append(errs,
+				sdk.AttrErrorf(path, "has a value with a character that headers cannot hold, such as a line break"))
 		default:
 			h[canonical] = []string{set[name]}
 		}
@@ -47,7 +49,8 @@ func Headers(attribute string, set map[string]string) (http.Header, []error) {
 // IsToken reports whether s is a valid name of a header.
 func IsToken(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	})
 }
 

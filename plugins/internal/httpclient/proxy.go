@@ -67,7 +67,8 @@ func explainProxy(err error) *sdk.Error {
 		return nil
 	}
 	return &sdk.Error{
-		Code: sdk.Unavailable, Reason: "unreachable", Message: fmt.Sprintf("the proxy set in the environment cannot be used: %s: %v", p.at, p.err),
-		Hint: "check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY",
+		Code: sdk.Unavailable, Reason: "unreachable",
+		Message: fmt.Sprintf("the proxy set in the environment cannot be used: %s: %v", p.at, p.err),
+		Hint:    "check HTTPS_PROXY and HTTP_PROXY, or name the server in NO_PROXY",
 	}
 }

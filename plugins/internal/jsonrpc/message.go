@@ -220,7 +220,8 @@ func Elements(array []byte, f func(element []byte)) bool {
 	if !json.Valid(array) {
 		return false
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(array), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewBuffer(array), jsontext.AllowDuplicateNames(true),
+		jsontext.AllowInvalidUTF8(true))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '[' {
 		return false
 	}
@@ -295,7 +296,8 @@ func text(object []byte, name string) string { return unquote(Member(object, nam
 // processed it. Such a request only reads, or is idempotent.
 func Safe(method string) bool {
 	switch method {
-	case Discover, Initialize, ListTools, GetPrompt, Read, "ping", "prompts/list", "resources/list", "resources/templates/list",
+	case Discover, Initialize, ListTools, GetPrompt, Read, "ping", "prompts/list", "resources/list",
+		"resources/templates/list",
 		"completion/complete", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", Listen:
 		return true
 	}

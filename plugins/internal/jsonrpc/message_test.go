@@ -10,20 +10,23 @@ import (
 
 func TestOpen(t *testing.T) {
 	for text, want := range map[string]Envelope{
-		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:        {Kind: Request, ID: []byte("1"), Method: "ping"},
-		`{"method":"x","params":{"a":[1]},"id":"\u0061"}`: {Kind: Request, ID: []byte(`"\u0061"`), Method: "x", Params: []byte(`{"a":[1]}`)},
-		`{"jsonrpc":"2.0","method":"n"}`:                  {Kind: Notification, Method: "n"},
-		`{"id":1,"result":{"method":"x"}}`:                {Kind: Response, ID: []byte("1")},
-		`{"id":null,"error":{}}`:                          {Kind: Response, ID: []byte("null")},
-		`{"id":1}`:                                        {ID: []byte("1")},
-		`{}`:                                              {},
-		`[]`:                                              {},
-		`{"method":1,"id":2}`:                             {ID: []byte("2")},
-		`{"id":1,"method":"x"`:                            {Kind: Request, ID: []byte("1"), Method: "x"},
-		`{"id":1,"params":{"method":"y","id":2},"method":"tools/x"}`: {Kind: Request, ID: []byte("1"), Method: "tools/x", Params: []byte(`{"method":"y","id":2}`)},
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`: {Kind: Request, ID: []byte("1"), Method: "ping"},
+		`{"method":"x","params":{"a":[1]},"id":"\u0061"}`: {Kind: Request, ID: []byte(`"\u0061"`), Method: "x",
+			Params: []byte(`{"a":[1]}`)},
+		`{"jsonrpc":"2.0","method":"n"}`:   {Kind: Notification, Method: "n"},
+		`{"id":1,"result":{"method":"x"}}`: {Kind: Response, ID: []byte("1")},
+		`{"id":null,"error":{}}`:           {Kind: Response, ID: []byte("null")},
+		`{"id":1}`:                         {ID: []byte("1")},
+		`{}`:                               {},
+		`[]`:                               {},
+		`{"method":1,"id":2}`:              {ID: []byte("2")},
+		`{"id":1,"method":"x"`:             {Kind: Request, ID: []byte("1"), Method: "x"},
+		`{"id":1,"params":{"method":"y","id":2},"method":"tools/x"}`: {Kind: Request, ID: []byte("1"),
+			Method: "tools/x", Params: []byte(`{"method":"y","id":2}`)},
 	} {
 		e := Open([]byte(text))
-		if e.Kind != want.Kind || string(e.ID) != string(want.ID) || e.Method != want.Method || string(e.Params) != string(want.Params) {
+		if e.Kind != want.Kind || string(e.ID) != string(want.ID) || e.Method != want.Method ||
+			string(e.Params) != string(want.Params) {
 			t.Errorf("%s: %+v, want %+v", text, e, want)
 		}
 		kind, method := Glance([]byte(text))
@@ -90,7 +93,11 @@ func TestMeta(t *testing.T) {
 	if e.Subject() != "ab" || e.Version() != "2026-07-28" || e.Meta("x") != "" || e.Meta("y") != "" {
 		t.Errorf("%q %q", e.Subject(), e.Version())
 	}
-	e = Open([]byte(`{"id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"v","\u0078":"y"}}}`))
+	e = Open(
+		[]byte(
+			`{"id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol\/protocolVersion":"v","\u0078":"y"}}}`,
+		),
+	)
 	if e.Version() != "v" || e.Meta("x") != "y" {
 		t.Errorf("%q %q", e.Version(), e.Meta("x"))
 	}
@@ -102,7 +109,8 @@ func TestMeta(t *testing.T) {
 // FuzzOpen checks that any input is left unchanged, and that the results are
 // part of it.
 func FuzzOpen(f *testing.F) {
-	for _, s := range []string{`{"id":1,"method":"a","params":{"name":"x"}}`, `{"result":{},"id":"7"}`, `{"a":[{"b":null}],"error":{"code":1}}`} {
+	for _, s := range []string{`{"id":1,"method":"a","params":{"name":"x"}}`, `{"result":{},"id":"7"}`,
+		`{"a":[{"b":null}],"error":{"code":1}}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, msg []byte) {

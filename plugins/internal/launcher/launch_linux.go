@@ -97,7 +97,8 @@ func restrict(plan *launchplan.Plan) (step string, errno syscall.Errno) {
 	}
 	if plan.Ruleset {
 		syscall.CloseOnExec(launchplan.RulesetFD)
-		if _, _, errno := syscall.RawSyscall(restrictSelf, launchplan.RulesetFD, uintptr(plan.RulesetFlags), 0); errno != 0 {
+		if _, _, errno := syscall.RawSyscall(restrictSelf, launchplan.RulesetFD, uintptr(plan.RulesetFlags),
+			0); errno != 0 {
 			return "restricting files", errno
 		}
 	}
@@ -125,7 +126,8 @@ func add(rule launchplan.Rule) syscall.Errno {
 		access uint64
 		dir    int32
 	}{rule.Access, int32(dir)}
-	_, _, errno := syscall.RawSyscall6(addRule, launchplan.RulesetFD, pathBeneath, uintptr(unsafe.Pointer(&beneath)), 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(addRule, launchplan.RulesetFD, pathBeneath, uintptr(unsafe.Pointer(&beneath)),
+		0, 0, 0)
 	_ = syscall.Close(dir)
 	return errno
 }
@@ -134,7 +136,8 @@ func add(rule launchplan.Rule) syscall.Errno {
 func load(filter launchplan.Filter) syscall.Errno {
 	instructions := make([]syscall.SockFilter, len(filter))
 	for i, in := range filter {
-		instructions[i] = syscall.SockFilter{Code: uint16(in >> 48), Jt: uint8(in >> 40), Jf: uint8(in >> 32), K: uint32(in)}
+		instructions[i] = syscall.SockFilter{Code: uint16(in >> 48), Jt: uint8(in >> 40), Jf: uint8(in >> 32),
+			K: uint32(in)}
 	}
 	program := syscall.SockFprog{Len: uint16(len(instructions)), Filter: &instructions[0]}
 	return prctl(prSetSeccomp, filterMode, uintptr(unsafe.Pointer(&program)))

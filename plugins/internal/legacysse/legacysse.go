@@ -67,7 +67,8 @@ type Conn struct {
 // Dial opens the stream and waits for the endpoint event, at most until ctx is
 // done.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
-	c := &Conn{Inbox: jsonrpc.NewInbox(), o: o, posts: make(chan struct{}, postsMost), notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
+	c := &Conn{Inbox: jsonrpc.NewInbox(), o: o, posts: make(chan struct{}, postsMost),
+		notes: make(chan struct{}, postsMost), requests: map[string]*post{}}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, c.end) // until the endpoint event
 	r, err := c.open()
@@ -83,7 +84,8 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 			_ = c.body.Close()
 		}
 		if ctx.Err() != nil {
-			return nil, &sdk.Error{Code: sdk.Deadline, Message: "the server did not send the endpoint event in time", Hint: transportHint}
+			return nil, &sdk.Error{Code: sdk.Deadline, Message: "the server did not send the endpoint event in time",
+				Hint: transportHint}
 		}
 		return nil, err
 	}
@@ -92,7 +94,8 @@ func Dial(ctx context.Context, o Options) (*Conn, error) {
 }
 
 func (c *Conn) open() (*sse.Reader, error) {
-	res, _, err := c.o.Client.Do(c.ctx, httpclient.Request{Method: "GET", Header: http.Header{"Accept": {"text/event-stream"}, "Cache-Control": {"no-store"}}})
+	res, _, err := c.o.Client.Do(c.ctx, httpclient.Request{Method: "GET",
+		Header: http.Header{"Accept": {"text/event-stream"}, "Cache-Control": {"no-store"}}})
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +109,9 @@ func (c *Conn) open() (*sse.Reader, error) {
 	c.body = res.Body
 	if kind := httpclient.ContentType(res.Header); kind != "text/event-stream" {
 		return nil, &sdk.Error{
-			Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server answered GET with content of type %q, not with events", kind),
-			Hint: "check the path in url; many servers have this endpoint at /sse",
+			Code: sdk.Unavailable, Reason: "bad_message",
+			Message: fmt.Sprintf("the server answered GET with content of type %q, not with events", kind),
+			Hint:    "check the path in url; many servers have this endpoint at /sse",
 		}
 	}
 	r := sse.NewReader(res.Body, c.o.Limit)
@@ -124,11 +128,14 @@ func (c *Conn) await(r *sse.Reader) error {
 		ev, err := r.Next()
 		switch {
 		case err != nil:
-			return &sdk.Error{Code: sdk.Unavailable, Message: fmt.Sprintf("the server ended the stream before the endpoint event: %v", err), Hint: transportHint}
+			return &sdk.Error{Code: sdk.Unavailable,
+				Message: fmt.Sprintf("the server ended the stream before the endpoint event: %v", err),
+				Hint:    transportHint}
 		case len(ev.Data) == 0:
 			continue
 		case ev.Name != "endpoint":
-			return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: fmt.Sprintf("the server's first event is %q, not \"endpoint\"", ev.Name), Hint: transportHint}
+			return &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message",
+				Message: fmt.Sprintf("the server's first event is %q, not \"endpoint\"", ev.Name), Hint: transportHint}
 		}
 		c.endpoint, err = endpoint(c.o.Client.URL, ev.Data)
 		return err
@@ -139,7 +146,8 @@ func (c *Conn) await(r *sse.Reader) error {
 // stream, because posts carry the credentials.
 func endpoint(base *url.URL, text []byte) (*url.URL, error) {
 	refused := func(why string) error {
-		return &sdk.Error{Code: sdk.Denied, Reason: "redirect_refused", Message: "the server's endpoint event " + why, Path: "url", Hint: "write the address of the server itself into url; a proxy that rewrites paths must also rewrite this event"}
+		return &sdk.Error{Code: sdk.Denied, Reason: "redirect_refused", Message: "the server's endpoint event " + why,
+			Path: "url", Hint: "write the address of the server itself into url; a proxy that rewrites paths must also rewrite this event"}
 	}
 	if len(text) > endpointMost {
 		return nil, refused("is too long")
@@ -162,7 +170,8 @@ func (c *Conn) watch() func(comment bool) {
 		return nil
 	}
 	silence := time.AfterFunc(time.Hour, func() {
-		c.over(&sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended", Message: fmt.Sprintf("the server was silent for %s", c.o.Keepalive)})
+		c.over(&sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended",
+			Message: fmt.Sprintf("the server was silent for %s", c.o.Keepalive)})
 	})
 	silence.Stop()
 	context.AfterFunc(c.ctx, func() { silence.Stop() })
@@ -181,7 +190,9 @@ func (c *Conn) hear(r *sse.Reader) {
 		ev, err := r.Next()
 		if long, ok := errors.AsType[*sse.TooLongError](err); ok {
 			c.dropped.Add(1)
-			c.Report(c.ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
+			c.Report(c.ctx,
+				&sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit),
+					Prefix: long.Prefix})
 			continue
 		}
 		if err != nil {

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 const patience = 10 * time.Second
 
 // dial connects to a server whose stream f writes.
-func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(), r *http.Request), post http.HandlerFunc) (*Conn, error) {
+func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(), r *http.Request),
+	post http.HandlerFunc) (*Conn, error) {
 	t.Helper()
 	url, _ := httpclienttest.Serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == "POST" {
@@ -39,7 +40,8 @@ func dial(t *testing.T, keepalive time.Duration, f func(w io.Writer, flush func(
 		w.Header().Set("Content-Type", "text/event-stream")
 		f(w, w.(http.Flusher).Flush, r)
 	}))
-	client, err := httpclient.NewClient(httpclient.Options{URL: url + "/at/sse", Log: hclog.NewNullLogger(), Connect: time.Second})
+	client, err := httpclient.NewClient(httpclient.Options{URL: url + "/at/sse", Log: hclog.NewNullLogger(),
+		Connect: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,8 @@ func TestEndpoint(t *testing.T) {
 func TestPieces(t *testing.T) {
 	const msg = `{"jsonrpc":"2.0","method":"n","params":{"x":"é😀"}}`
 	c, err := dial(t, 0, func(w io.Writer, flush func(), r *http.Request) {
-		for _, b := range []byte("event: endpoint\r\ndata: /m\r\n\r\n: ping\r\n\r\nevent: message\r\ndata: " + msg + "\r\n\r\ndata: oops\n\ndata: " + msg + "\n\n") {
+		for _, b := range []byte("event: endpoint\r\ndata: /m\r\n\r\n: ping\r\n\r\nevent: message\r\ndata: " + msg +
+			"\r\n\r\ndata: oops\n\ndata: " + msg + "\n\n") {
 			_, _ = w.Write([]byte{b})
 			flush()
 		}
@@ -212,7 +215,8 @@ func TestEndpointOfNoPage(t *testing.T) {
 			t.Error(err)
 		}
 		_, err = c.Recv()
-		if f, ok := errors.AsType[*sdk.Failed](err); !ok || f.Delivered || !f.Ends || !strings.Contains(f.Err.Message, want) {
+		if f, ok := errors.AsType[*sdk.Failed](err); !ok || f.Delivered || !f.Ends ||
+			!strings.Contains(f.Err.Message, want) {
 			t.Errorf("after %d posts: %v", n, err)
 		}
 	}
@@ -268,7 +272,8 @@ func TestHungPosts(t *testing.T) {
 		}
 	}
 	cancel := func(i int) error {
-		return c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
+		return c.Send(fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, i))
 	}
 	for i := range calls {
 		if err := c.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call"}`, i)); err != nil {

@@ -163,7 +163,10 @@ func (c *Conn) post(ctx context.Context, e *jsonrpc.Envelope) {
 		c.fail(e, err, sent)
 	case res.StatusCode == http.StatusNotFound && !c.taken.Load():
 		rejection, _ := httpclient.ErrorResponse(res)
-		rejection.Message = fmt.Sprintf("the server answered with HTTP status 404 at %s, the path that its endpoint event names", c.endpoint.EscapedPath())
+		rejection.Message = fmt.Sprintf(
+			"the server answered with HTTP status 404 at %s, the path that its endpoint event names",
+			c.endpoint.EscapedPath(),
+		)
 		rejection.Hint = "if a proxy adds a prefix to the path of the server, it must also add it in this event"
 		if e.Kind == jsonrpc.Request {
 			c.Report(c.ctx, &sdk.Failed{ID: e.ID, Err: rejection, Ends: true})
@@ -171,7 +174,9 @@ func (c *Conn) post(ctx context.Context, e *jsonrpc.Envelope) {
 		c.over(rejection)
 	case res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusGone:
 		rejection, _ := httpclient.ErrorResponse(res)
-		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost", Message: "the server no longer knows the session", Output: rejection.Output, Hint: "call again, which begins a new session"}
+		gone := &sdk.Error{Code: sdk.Unavailable, Reason: "session_lost",
+			Message: "the server no longer knows the session", Output: rejection.Output,
+			Hint: "call again, which begins a new session"}
 		if e.Kind == jsonrpc.Request {
 			c.Report(c.ctx, &sdk.Failed{ID: e.ID, Err: gone, Ends: true})
 		}

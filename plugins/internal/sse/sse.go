@@ -120,7 +120,8 @@ func (r *Reader) Next() (*Event, error) {
 			continue
 		}
 		if r.size-1 > int64(r.limit) { // without the last line ending
-			e := &TooLongError{Limit: r.limit, Size: r.size - 1, Prefix: bytes.Clone(r.data[:min(len(r.data), r.limit, prefixKept)])}
+			e := &TooLongError{Limit: r.limit, Size: r.size - 1,
+				Prefix: bytes.Clone(r.data[:min(len(r.data), r.limit, prefixKept)])}
 			r.data = nil
 			return nil, e
 		}
@@ -280,7 +281,8 @@ func (r *Reader) field(line []byte) {
 		}
 	case "retry":
 		if ms, err := strconv.ParseUint(string(value), 10, 63); err == nil {
-			r.event.Retry, r.any = min(time.Duration(min(ms, uint64(retryMost/time.Millisecond)))*time.Millisecond, retryMost), true
+			r.event.Retry, r.any = min(time.Duration(min(ms, uint64(retryMost/time.Millisecond)))*time.Millisecond,
+				retryMost), true
 		}
 	}
 }
@@ -298,7 +300,8 @@ func (r *Reader) piece(mayEnd bool) (b []byte, whole bool, err error) {
 		if r.start < r.end {
 			break
 		}
-		if err := r.fill(mayEnd && r.size-1 <= int64(r.limit) && bytes.HasSuffix(bytes.TrimSpace(r.data), []byte("}"))); err != nil {
+		if err := r.fill(mayEnd && r.size-1 <= int64(r.limit) &&
+			bytes.HasSuffix(bytes.TrimSpace(r.data), []byte("}"))); err != nil {
 			return nil, false, err
 		}
 	}

@@ -71,7 +71,8 @@ func TestNext(t *testing.T) {
 		{"unknown fields", "datum: x\nevent\nfoo\ndata: a\n\n", "|a"},
 		{"empty", "\n\n\n", ""},
 		{"characters", "data: é😀\n\n", "|é😀"},
-		{"too long", "data: 0123456789\n\ndata: 012345678\n\ndata: 01234\ndata: 56789\n\ndata: a\n\n", "long 10 012345678,|012345678,long 11 01234\n567,|a"},
+		{"too long", "data: 0123456789\n\ndata: 012345678\n\ndata: 01234\ndata: 56789\n\ndata: a\n\n",
+			"long 10 012345678,|012345678,long 11 01234\n567,|a"},
 	} {
 		for name, src := range map[string]io.Reader{
 			"at once": strings.NewReader(c.stream), "in bytes": iotest.OneByteReader(strings.NewReader(c.stream)),
@@ -161,7 +162,8 @@ func TestOnLine(t *testing.T) {
 // TestEndless checks that an endless event is not kept in memory.
 func TestEndless(t *testing.T) {
 	const size = 200 << 20
-	stream := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, size), strings.NewReader("\n\ndata: a\n\n"))
+	stream := io.MultiReader(strings.NewReader("data: "), io.LimitReader(zeros{}, size),
+		strings.NewReader("\n\ndata: a\n\n"))
 	r := NewReader(stream, 1<<20)
 	_, err := r.Next()
 	if long, ok := errors.AsType[*TooLongError](err); !ok || long.Size != size || len(long.Prefix) != prefixKept {
@@ -174,7 +176,8 @@ func TestEndless(t *testing.T) {
 		t.Errorf("then %v, %v", ev, err)
 	}
 	// A line that is not data is not kept either.
-	r = NewReader(io.MultiReader(strings.NewReader("id: "), io.LimitReader(zeros{}, size), strings.NewReader("\ndata: a\n\n")), 1<<20)
+	r = NewReader(io.MultiReader(strings.NewReader("id: "), io.LimitReader(zeros{}, size),
+		strings.NewReader("\ndata: a\n\n")), 1<<20)
 	if ev, err := r.Next(); err != nil || ev.HasID || string(ev.Data) != "a" {
 		t.Errorf("got %v, %v", ev, err)
 	}
@@ -192,7 +195,8 @@ func (zeros) Read(b []byte) (int, error) {
 // FuzzNext checks that the events of a stream do not depend on the sizes of the
 // reads.
 func FuzzNext(f *testing.F) {
-	for _, s := range []string{"data: a\n\n", "id: 1\r\nretry: 5\r\rdata\n\n", ":\n\xff\ndata: \x00\n\n", "data: 0123456789012345678901234567890123456789\n\n"} {
+	for _, s := range []string{"data: a\n\n", "id: 1\r\nretry: 5\r\rdata\n\n",
+		":\n\xff\ndata: \x00\n\n", "data: 0123456789012345678901234567890123456789\n\n"} {
 		f.Add([]byte(s), uint8(3))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte, n uint8) {

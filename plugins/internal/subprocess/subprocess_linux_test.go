@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 
 // shell returns a command that runs a script in a shell.
 func shell(script string, args ...string) process.Command {
-	return process.Command{Path: "/bin/sh", Args: append([]string{"sh", "-c", script, "sh"}, args...), Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
+	return process.Command{Path: "/bin/sh", Args: append([]string{"sh", "-c", script, "sh"}, args...),
+		Env: []string{"PATH=/usr/local/bin:/usr/bin:/bin"}}
 }
 
 // run runs a script to its end and returns both of its outputs.
@@ -135,7 +136,8 @@ func TestFailedStartLeavesNoPipeOpen(t *testing.T) {
 	}
 	before := descriptors()
 	for range 3 {
-		if _, err := Start(process.Command{Path: "/nowhere", Args: []string{"x"}}, nil, &input, &bytes.Buffer{}, &bytes.Buffer{}); err == nil {
+		if _, err := Start(process.Command{Path: "/nowhere", Args: []string{"x"}}, nil, &input, &bytes.Buffer{},
+			&bytes.Buffer{}); err == nil {
 			t.Fatal("a program that does not exist was started")
 		}
 	}
