@@ -41,7 +41,8 @@ func (b *bench) callBars(taken samples) {
 	for _, c := range callBars {
 		row := func(name, format string, limit float64, least bool, p phase, compare func(a, b sample) float64) {
 			value := func(route string) float64 { return pairs(taken.of(route, p), taken.of(direct, p), compare) }
-			b.bars = append(b.bars, bar{name: fmt.Sprintf("%s: %s, %s", c.to, name, p.name), bar: limit, least: least, format: format, measured: value(c.route),
+			b.bars = append(b.bars, bar{name: fmt.Sprintf("%s: %s, %s", c.to, name, p.name), bar: limit, least: least,
+				format: format, measured: value(c.route),
 				compared: [2]string{fmt.Sprintf(format, value(reference)), fmt.Sprintf(format, value(hop))}})
 		}
 		row("p50 added, of a direct call", "%.1f×", c.added, false, gatewayPhases[0], relativeMedian)
@@ -49,7 +50,8 @@ func (b *bench) callBars(taken samples) {
 			row("calls per second of direct", "%.2f", limit, true, gatewayPhases[i+1], perSecond)
 		}
 		if c.p99 > 0 {
-			row("p99", "%.0f µs", c.p99, false, gatewayPhases[1], func(a, _ sample) float64 { return float64(a.p99) / float64(time.Microsecond) })
+			row("p99", "%.0f µs", c.p99, false, gatewayPhases[1],
+				func(a, _ sample) float64 { return float64(a.p99) / float64(time.Microsecond) })
 		}
 	}
 }
@@ -60,7 +62,9 @@ func (b *bench) barReport() {
 		return
 	}
 	var text strings.Builder
-	text.WriteString("| measurement | bar | Junctor | result | reference | reference with a plugin |\n|---|---|---|---|---|---|\n")
+	text.WriteString(
+		"| measurement | bar | Junctor | result | reference | reference with a plugin |\n|---|---|---|---|---|---|\n",
+	)
 	for _, r := range b.bars {
 		sign, result := "≤", "missed"
 		if r.least {
@@ -69,7 +73,8 @@ func (b *bench) barReport() {
 		if r.held() {
 			result = "held"
 		}
-		fmt.Fprintf(&text, "| %s | %s "+r.format+" | "+r.format+" | %s | %s | %s |\n", r.name, sign, r.bar, r.measured, result, r.compared[0], r.compared[1])
+		fmt.Fprintf(&text, "| %s | %s "+r.format+" | "+r.format+" | %s | %s | %s |\n",
+			r.name, sign, r.bar, r.measured, result, r.compared[0], r.compared[1])
 	}
 	b.page.add("bars", "Targets", text.String())
 }

@@ -144,7 +144,8 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 
 // report prints medians over the rounds and their ratios.
 func (b *bench) report(targets []target, samples map[string][]sample) {
-	fmt.Printf("\n## Calls\n\nMedians of %d rounds. CPU is per call, of the whole process tree without the server.\n", b.rounds)
+	fmt.Printf("\n## Calls\n\nMedians of %d rounds. CPU is per call, of the whole process tree without the server.\n",
+		b.rounds)
 	fmt.Print("\n| phase | target | calls/s | of direct | median | added | CPU |")
 	if b.ref != "" {
 		fmt.Print(" CPU of reference |")
@@ -159,7 +160,8 @@ func (b *bench) report(targets []target, samples map[string][]sample) {
 		ref := middle(samples["reference/"+p.name])
 		for _, t := range targets {
 			s := middle(samples[t.name+"/"+p.name])
-			fmt.Printf("| %s | %s | %.0f | %.2f | %s | %s | %s |", p.name, t.name, s.perSecond, s.perSecond/direct.perSecond,
+			fmt.Printf("| %s | %s | %.0f | %.2f | %s | %s | %s |",
+				p.name, t.name, s.perSecond, s.perSecond/direct.perSecond,
 				micro(s.median), micro(s.median-direct.median), micro(s.cpu))
 			if b.ref != "" && ref.cpu > 0 {
 				fmt.Printf(" %.2f× |", float64(s.cpu)/float64(ref.cpu))

@@ -74,7 +74,8 @@ func (c *client) read() {
 			continue
 		}
 		size := len(line)
-		if bytes.Contains(line[:min(len(line), 200)], []byte(`"error"`)) || bytes.Contains(line[max(0, len(line)-200):], []byte(`"isError":true`)) {
+		if bytes.Contains(line[:min(len(line), 200)], []byte(`"error"`)) ||
+			bytes.Contains(line[max(0, len(line)-200):], []byte(`"isError":true`)) {
 			size = -1
 		}
 		c.mu.Lock()
@@ -119,7 +120,8 @@ func (c *client) ask(method, params string) (size int, err error) {
 
 func (c *client) handshake(tool string) error {
 	c.tool = tool
-	if _, err := c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`); err != nil {
+	if _, err := c.ask("initialize",
+		`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}`); err != nil {
 		return err
 	}
 	c.mu.Lock()

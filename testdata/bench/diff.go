@@ -50,7 +50,8 @@ func (b *bench) diff(other string) error {
 		return err
 	}
 	defer now.stop()
-	fmt.Printf("CPU of host and plugin for a call, medians of %d rounds in turns.\n\n| calls | other build | this build | ratio |\n|---|---|---|---|\n", diffRounds)
+	fmt.Printf("CPU of host and plugin for a call, medians of %d rounds in turns.\n\n| calls | other build | this build | ratio |\n|---|---|---|---|\n",
+		diffRounds)
 	var slower []string
 	for _, c := range diffCases {
 		ratio, err := b.ratio(c, then, now)
@@ -66,7 +67,8 @@ func (b *bench) diff(other string) error {
 		}
 	}
 	if len(slower) > 0 {
-		return errors.New("calls need more than " + fmt.Sprint(diffMost) + " times the CPU of the other build: " + strings.Join(slower, "; "))
+		return errors.New("calls need more than " + fmt.Sprint(diffMost) + " times the CPU of the other build: " +
+			strings.Join(slower, "; "))
 	}
 	return nil
 }

@@ -50,7 +50,8 @@ func answerTo(q *question) []byte {
 	var message []byte
 	switch q.Method {
 	case "initialize":
-		return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`, q.ID, legacyVersion)
+		return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{}},"serverInfo":{"name":"echo","version":"1"}}}`,
+			q.ID, legacyVersion)
 	case "tools/list":
 		return fmt.Appendf(message, `{"jsonrpc":"2.0","id":%s,"result":{"tools":%s}}`, q.ID, echoTools)
 	case "tools/call":

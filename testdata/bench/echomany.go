@@ -28,8 +28,10 @@ func newManyTools(n int) *manyTools {
 		`,{"name":"change","description":"Change the list so many times a second, for so many milliseconds. Changed 0 times.",` +
 		`"inputSchema":{"type":"object","properties":{"rate":{"type":"integer"},"ms":{"type":"integer"}},"additionalProperties":false}}`)
 	for i := range n - manyLeast {
-		fmt.Fprintf(&list, `,{"name":"tool_%d","description":"Tool number %d of many, with an ordinary description and schema.",`+
-			`"inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"The text."},"limit":{"type":"integer"}},"required":["text"]}}`, i, i)
+		fmt.Fprintf(&list,
+			`,{"name":"tool_%d","description":"Tool number %d of many, with an ordinary description and schema.",`+
+				`"inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"The text."},"limit":{"type":"integer"}},"required":["text"]}}`,
+			i, i)
 	}
 	list.WriteString("]")
 	return &manyTools{list: list.Bytes(), asked: map[string]*question{}}
@@ -38,7 +40,8 @@ func newManyTools(n int) *manyTools {
 // answer answers what the usual echo server does not. It reports whether it did.
 func (m *manyTools) answer(s *echoServer, q *question) bool {
 	if q.Method == "initialize" {
-		s.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"echo","version":"1"}}}`, q.ID, legacyVersion), true)
+		s.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":%q,"capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"echo","version":"1"}}}`,
+			q.ID, legacyVersion), true)
 		return true
 	}
 	if q.Method == "tools/list" {
@@ -74,8 +77,10 @@ func (m *manyTools) ask(s *echoServer, q *question) {
 	m.mu.Lock()
 	m.asked[id] = q
 	m.mu.Unlock()
-	s.write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":"Which word?",`+
-		`"requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}`, id), true)
+	s.write(fmt.Appendf(
+		nil, `{"jsonrpc":"2.0","id":%s,"method":"elicitation/create","params":{"message":"Which word?",`+
+			`"requestedSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}}}`, id,
+	), true)
 }
 
 // change changes the description of a tool at a rate, then answers.

@@ -22,7 +22,8 @@ const (
 	modernVersion = "2026-07-28"
 	clientInfo    = `{"name":"bench","version":"1"}`
 	modernMeta    = `"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modernVersion +
-		`","io.modelcontextprotocol/clientInfo":` + clientInfo + `,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
+		`","io.modelcontextprotocol/clientInfo":` + clientInfo +
+		`,"io.modelcontextprotocol/clientCapabilities":{"elicitation":{"form":{}}}}`
 )
 
 // A request is rendered once and sent many times with different ids.
@@ -35,7 +36,8 @@ type request struct {
 // request renders a request. params are the members of an object without
 // braces. name is the value of the Mcp-Name header of a modern client.
 func (e *endpoint) request(method, name, params string) *request {
-	head := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n", e.address)
+	head := fmt.Appendf(nil, "POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n",
+		e.address)
 	if e.token != "" {
 		head = fmt.Appendf(head, "Authorization: Bearer %s\r\n", e.token)
 	}
@@ -100,7 +102,8 @@ func (e *endpoint) open() error {
 // address.
 func (e *endpoint) openOn(l *lane) error {
 	e.session = ""
-	hello := e.request("initialize", "", fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":%s`, legacyVersion, clientInfo))
+	hello := e.request("initialize", "",
+		fmt.Sprintf(`"protocolVersion":%q,"capabilities":{},"clientInfo":%s`, legacyVersion, clientInfo))
 	if _, err := l.do(hello); err != nil {
 		return fmt.Errorf("initialize: %w", err)
 	}
@@ -158,7 +161,8 @@ func (r *request) check(answer []byte, id int64) error {
 	switch {
 	case !answers(answer, id):
 		return fmt.Errorf("not the answer to %d: %.200q", id, answer)
-	case bytes.Contains(first, []byte(`"error":`)), bytes.Contains(first, []byte(`"isError":true`)), bytes.Contains(last, []byte(`"isError":true`)):
+	case bytes.Contains(first, []byte(`"error":`)), bytes.Contains(first, []byte(`"isError":true`)),
+		bytes.Contains(last, []byte(`"isError":true`)):
 		return fmt.Errorf("an error: %.300q", answer)
 	case r.want == nil:
 		return nil

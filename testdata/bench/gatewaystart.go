@@ -61,7 +61,8 @@ func (b *bench) listing(config, home string, session bool, want int) (since, alo
 
 // warmLists measures starts with a catalog on disk.
 func (b *bench) warmLists() error {
-	fmt.Printf("\n## First list over HTTP\n\nFrom starting the process to the answer to tools/list, handshake included, catalog on disk; %d runs in turns.\n", listRuns)
+	fmt.Printf("\n## First list over HTTP\n\nFrom starting the process to the answer to tools/list, handshake included, catalog on disk; %d runs in turns.\n",
+		listRuns)
 	fmt.Print("\n| | least | median |\n|---|---|---|\n")
 	sizes := []int{1, 10, 50}
 	took := make([][]time.Duration, len(sizes)+1)
@@ -95,8 +96,11 @@ func (b *bench) warmLists() error {
 	fmt.Printf("| echo server | %s | %s |\n", milli(slices.Min(took[0])), milli(median(took[0])))
 	for i, n := range sizes {
 		fmt.Printf("| junctor, servers: %d | %s | %s |\n", n, milli(slices.Min(took[i+1])), milli(median(took[i+1])))
-		b.bars = append(b.bars, bar{name: fmt.Sprintf("`tools/list` after a start with a catalog on disk, servers: %d", n), bar: 40, format: "%.0f ms",
-			measured: median(took[i+1]).Seconds() * 1000})
+		b.bars = append(b.bars, bar{
+			name: fmt.Sprintf("`tools/list` after a start with a catalog on disk, servers: %d", n), bar: 40,
+			format:   "%.0f ms",
+			measured: median(took[i+1]).Seconds() * 1000,
+		})
 	}
 	return nil
 }
@@ -192,7 +196,9 @@ func (b *bench) gatewayMemory(servers int, limit float64) error {
 	all := mebibytes(treePSS(p.pid))
 	fmt.Printf("\nIdle, %d servers connected, shared pages counted once: %.1f MiB, of which the host has %.1f, in %d processes.\n",
 		servers, all, mebibytes(onePSS(p.pid)), len(tree(p.pid)))
-	b.bars = append(b.bars, bar{name: fmt.Sprintf("memory of an idle host and plugin (PSS), servers connected: %d", servers), bar: limit, format: "%.1f MiB", measured: all})
+	b.bars = append(b.bars,
+		bar{name: fmt.Sprintf("memory of an idle host and plugin (PSS), servers connected: %d", servers), bar: limit,
+			format: "%.1f MiB", measured: all})
 	return nil
 }
 

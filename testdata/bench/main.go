@@ -39,14 +39,17 @@ func main() {
 	b := &bench{complete: map[string]bool{}}
 	flag.StringVar(&b.junctor, "junctor", "bin/junctor", "the program to measure")
 	flag.StringVar(&b.ref, "ref", "", "another gateway to measure: a command that serves {echo} over stdio")
-	flag.Func("peer", "another gateway to measure: a command that serves {echo} over HTTP at {addr}, path /mcp; may be repeated", func(s string) error {
-		b.peers = append(b.peers, s)
-		return nil
-	})
+	flag.Func("peer",
+		"another gateway to measure: a command that serves {echo} over HTTP at {addr}, path /mcp; may be repeated",
+		func(s string) error {
+			b.peers = append(b.peers, s)
+			return nil
+		})
 	flag.IntVar(&b.rounds, "rounds", 3, "rounds of everything; medians are shown")
 	flag.DurationVar(&b.time, "time", 1500*time.Millisecond, "how long each phase lasts")
 	only := flag.String("only", "", "calls, wrapped, start, gateway or many; empty is all")
-	against := flag.String("against", "", "another build of junctor: compare only the CPU of calls, and fail where this build needs much more")
+	against := flag.String("against", "",
+		"another build of junctor: compare only the CPU of calls, and fail where this build needs much more")
 	into := flag.String("write", "", "a document whose generated tables are replaced")
 	flag.Parse()
 	err := b.prepare()

@@ -183,7 +183,8 @@ func clients(b *bench, n int) ([]cost, error) {
 // suspended measures calls that wait for their client's answer. Each has a
 // server process of its own.
 func suspended(b *bench, n int) ([]cost, error) {
-	servers := b.stdioServer("s0", "", "echo") + b.stdioServer("s1", "  share = \"session\"\n", "echo", strconv.Itoa(manyLeast))
+	servers := b.stdioServer("s0", "", "echo") + b.stdioServer("s1", "  share = \"session\"\n",
+		"echo", strconv.Itoa(manyLeast))
 	r, err := b.runningWith("suspended", servers, toolsEach+manyLeast)
 	if err != nil {
 		return nil, err
@@ -249,7 +250,8 @@ func (e *endpoint) suspend(l *lane) (state string, err error) {
 // resume answers the question of a suspended call.
 func (e *endpoint) resume(l *lane, state string) error {
 	_, err := l.do(e.request("tools/call", "s1__ask", fmt.Sprintf(
-		`"name":"s1__ask","arguments":{},"requestState":%q,"inputResponses":{"q1":{"action":"accept","content":{"word":"yes"}}}`, state)))
+		`"name":"s1__ask","arguments":{},"requestState":%q,"inputResponses":{"q1":{"action":"accept","content":{"word":"yes"}}}`,
+		state)))
 	if err == nil && !bytes.Contains(l.answer, []byte(`"content":[`)) {
 		err = fmt.Errorf("the call did not end: %.300s", l.answer)
 	}

@@ -30,16 +30,20 @@ const (
 )
 
 var neighbours = []neighbour{
-	{title: "100 calls sleep on the same server", begin: asleep, can: func(d *route) bool { return d.name != overHTTP }},
+	{title: "100 calls sleep on the same server", begin: asleep,
+		can: func(d *route) bool { return d.name != overHTTP }},
 	{title: "2 lanes fetch 1 MiB from the same server", begin: fetching, bar: 5 * time.Millisecond},
-	{title: "1000 calls while another server hangs", calls: 1000, begin: hung, can: func(d *route) bool { return d.next != "" }},
+	{title: "1000 calls while another server hangs", calls: 1000, begin: hung,
+		can: func(d *route) bool { return d.next != "" }},
 }
 
 // neighbours compares small calls beside a load with small calls alone,
 // alternately.
 func (b *bench) neighbours(routes []*route) error {
 	var text strings.Builder
-	text.WriteString("| beside | path | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n")
+	text.WriteString(
+		"| beside | path | alone p50 | p50 | alone p99 | p99 | p99 to alone |\n|---|---|---|---|---|---|---|\n",
+	)
 	for _, n := range neighbours {
 		p99 := map[string]time.Duration{}
 		for _, d := range routes {
@@ -54,8 +58,10 @@ func (b *bench) neighbours(routes []*route) error {
 			p99[d.name] = beside
 		}
 		if n.bar > 0 {
-			b.bars = append(b.bars, bar{name: "p99 of small calls while " + n.title, bar: n.bar.Seconds() * 1000, format: "%.1f ms",
-				measured: p99[session].Seconds() * 1000, compared: [2]string{milli(p99[reference]), milli(p99[hop])}})
+			b.bars = append(b.bars,
+				bar{name: "p99 of small calls while " + n.title, bar: n.bar.Seconds() * 1000, format: "%.1f ms",
+					measured: p99[session].Seconds() * 1000,
+					compared: [2]string{milli(p99[reference]), milli(p99[hop])}})
 		}
 	}
 	b.page.add("neighbours", fmt.Sprintf("Small calls beside other work, medians of %d turns", turns), text.String())
@@ -88,7 +94,8 @@ func (b *bench) neighbour(n neighbour, d *route) (row string, p99 time.Duration,
 		ratios = append(ratios, float64(percentile(busy, 99))/float64(percentile(quiet, 99)))
 	}
 	p99 = median(beside)
-	row = fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.2f |\n", n.title, d.name, micro(median(alone50)), micro(median(beside50)),
+	row = fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.2f |\n",
+		n.title, d.name, micro(median(alone50)), micro(median(beside50)),
 		micro(median(alone)), micro(p99), median(ratios))
 	return row, p99, nil
 }
@@ -167,7 +174,8 @@ func (c *background) during() error {
 		return err
 	}
 	if early > 0 {
-		return fmt.Errorf("%d of %d background calls ended before the measured ones: the machine is too slow", early, c.size)
+		return fmt.Errorf("%d of %d background calls ended before the measured ones: the machine is too slow",
+			early, c.size)
 	}
 	return nil
 }

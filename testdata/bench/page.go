@@ -25,7 +25,8 @@ func (p *page) add(name, title, text string) {
 // small direct call.
 func (p *page) conditions(rounds int, small time.Duration, others float64) {
 	p.add("conditions", "Conditions", fmt.Sprintf("%s, medians of %d rounds, %d processors (%s, %s %s, %s). A small direct call took %s. Other\nprograms used %.1f processors meanwhile.\n",
-		time.Now().Format("2 January 2006"), rounds, runtime.NumCPU(), processor(), runtime.GOOS, kernel(), runtime.Version(), micro(small), others))
+		time.Now().Format("2 January 2006"), rounds, runtime.NumCPU(), processor(), runtime.GOOS, kernel(),
+		runtime.Version(), micro(small), others))
 }
 
 func processor() string {
@@ -57,7 +58,8 @@ func (p *page) write(path string) error {
 		return err
 	}
 	for name, table := range p.tables {
-		begin, end := fmt.Appendf(nil, "<!-- bench: %s -->\n", name), fmt.Appendf(nil, "<!-- end of bench: %s -->", name)
+		begin, end := fmt.Appendf(nil, "<!-- bench: %s -->\n", name), fmt.Appendf(nil,
+			"<!-- end of bench: %s -->", name)
 		before, rest, found := bytes.Cut(text, begin)
 		_, after, ended := bytes.Cut(rest, end)
 		if !found || !ended {

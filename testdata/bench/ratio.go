@@ -28,12 +28,14 @@ func (b *bench) gatewayReport(routes []*route, taken samples) {
 			mine := taken.of(d.name, p)
 			m := middle(mine)
 			others = append(others, m.others)
-			cpu, against := micro(m.cpu), fmt.Sprintf("%.2f×", pairs(mine, ref, func(a, b sample) float64 { return float64(a.cpu) / float64(max(b.cpu, 1)) }))
+			cpu, against := micro(m.cpu), fmt.Sprintf("%.2f×",
+				pairs(mine, ref, func(a, b sample) float64 { return float64(a.cpu) / float64(max(b.cpu, 1)) }))
 			if d.name == direct { // the echo server is never counted
 				cpu, against = "–", "–"
 			}
 			fmt.Fprintf(&text, "| %s | %s | %.0f | %.2f | %s | %.0f µs | %s | %s | %s |\n", p.name, d.name, m.perSecond,
-				pairs(mine, base, perSecond), micro(m.median), pairs(mine, base, addedMedian), micro(m.p99), cpu, against)
+				pairs(mine, base, perSecond), micro(m.median), pairs(mine, base, addedMedian), micro(m.p99),
+				cpu, against)
 		}
 	}
 	b.page.add("ratios", "All calls over HTTP", text.String())

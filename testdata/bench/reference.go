@@ -173,7 +173,8 @@ func (f *forwarder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.next++
 	f.waiting[f.next] = answer
-	_, err = f.out.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", f.next, q.Method, q.Params))
+	_, err = f.out.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", f.next,
+		q.Method, q.Params))
 	f.mu.Unlock()
 	if err != nil {
 		w.WriteHeader(http.StatusBadGateway)

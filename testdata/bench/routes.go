@@ -73,7 +73,8 @@ func (b *bench) routes() (routes []*route, stop func(), err error) {
 	}
 	others := []struct{ name, command string }{{reference, b.reference}, {hop, b.reference + " " + hopFlag}}
 	for i, command := range b.peers {
-		others = append(others, struct{ name, command string }{strings.TrimSuffix(fmt.Sprintf("%s %d", peer, i+1), " 1"), command})
+		others = append(others,
+			struct{ name, command string }{strings.TrimSuffix(fmt.Sprintf("%s %d", peer, i+1), " 1"), command})
 	}
 	for _, other := range others {
 		p, e, err := b.another(other.command)
@@ -149,7 +150,8 @@ func (b *bench) stdioServer(name, settings string, command ...string) string {
 	for _, word := range command {
 		quoted = append(quoted, fmt.Sprintf("%q", word))
 	}
-	return fmt.Sprintf("server %q {\n%s  transport \"stdio\" {\n    command = [%s]\n  }\n}\n", name, settings, strings.Join(quoted, ", "))
+	return fmt.Sprintf("server %q {\n%s  transport \"stdio\" {\n    command = [%s]\n  }\n}\n",
+		name, settings, strings.Join(quoted, ", "))
 }
 
 func httpServer(name, address string) string {

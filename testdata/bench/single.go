@@ -46,7 +46,8 @@ func (b *bench) compare(title, about string, ways []way) error {
 	fmt.Printf("\n## %s\n\n%s\n\n| way | median | added | CPU | CPU added |\n|---|---|---|---|---|\n", title, about)
 	first := ways[0].name
 	for _, w := range ways {
-		fmt.Printf("| %s | %s | %s | %s | %s |\n", w.name, micro(median(took[w.name])), micro(median(took[w.name])-median(took[first])),
+		fmt.Printf("| %s | %s | %s | %s | %s |\n",
+			w.name, micro(median(took[w.name])), micro(median(took[w.name])-median(took[first])),
 			micro(median(used[w.name])), micro(median(used[w.name])-median(used[first])))
 	}
 	return nil
@@ -58,16 +59,19 @@ func (b *bench) wrapped() error {
 	if err != nil {
 		return err
 	}
-	c, err := b.serving("cli", fmt.Sprintf("    command = [%q]\n    tool \"run\" {\n      description = \"Does nothing.\"\n    }\n", program), "s__run")
+	c, err := b.serving("cli",
+		fmt.Sprintf("    command = [%q]\n    tool \"run\" {\n      description = \"Does nothing.\"\n    }\n", program),
+		"s__run")
 	if err != nil {
 		return err
 	}
 	defer c.stop()
-	return b.compare("A wrapped program", "`true`, one at a time; CPU is of the starter and, with Junctor, of the host and the plugin.", []way{
-		{"started", func() error { return exec.Command(program).Run() }, selfCPU},
-		{"junctor", func() error { _, err := c.ask("tools/call", `{"name":"s__run","arguments":{}}`); return err },
-			func() time.Duration { return treeCPU(c.cmd.Process.Pid) }},
-	})
+	return b.compare("A wrapped program",
+		"`true`, one at a time; CPU is of the starter and, with Junctor, of the host and the plugin.", []way{
+			{"started", func() error { return exec.Command(program).Run() }, selfCPU},
+			{"junctor", func() error { _, err := c.ask("tools/call", `{"name":"s__run","arguments":{}}`); return err },
+				func() time.Duration { return treeCPU(c.cmd.Process.Pid) }},
+		})
 }
 
 // serving starts a gateway with one server.

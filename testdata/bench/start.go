@@ -71,11 +71,13 @@ func (b *bench) starts() error {
 	}
 	slices.Sort(direct)
 	slices.Sort(ours)
-	fmt.Printf("\n## Start\n\nFrom starting the process to the first result, %d runs in turns.\n\n| | least | median |\n|---|---|---|\n", startRuns)
+	fmt.Printf("\n## Start\n\nFrom starting the process to the first result, %d runs in turns.\n\n| | least | median |\n|---|---|---|\n",
+		startRuns)
 	fmt.Printf("| spawn the server, shake hands, call | %s | %s |\n", micro(direct[0]), micro(direct[startRuns/2]))
 	fmt.Printf("| junctor call | %s | %s |\n", micro(ours[0]), micro(ours[startRuns/2]))
 	added := ours[startRuns/2] - direct[startRuns/2]
 	fmt.Printf("| added | %s | %s |\n", micro(ours[0]-direct[0]), micro(added))
-	b.bars = append(b.bars, bar{name: "`junctor call`, over the same call of the server alone", bar: 40, format: "%.0f ms", measured: added.Seconds() * 1000})
+	b.bars = append(b.bars, bar{name: "`junctor call`, over the same call of the server alone", bar: 40,
+		format: "%.0f ms", measured: added.Seconds() * 1000})
 	return nil
 }
