@@ -35,19 +35,20 @@ type Program struct {
 
 // A Tool is one command of the program with its tool block.
 type Tool struct {
-	Name       string          `json:"name"`
-	Command    Command         `json:"command"`
-	AccessFrom string          `json:"access_from,omitempty"`
-	LeftOut    []string        `json:"left_out,omitempty"` // options that are not in the block
-	Written    []string        `json:"written,omitempty"`  // options for files that the program writes, below its directory
-	Outer      []string        `json:"outer,omitempty"`    // options of the whole program that are not in the block
-	Tokens     int             `json:"tokens,omitempty"`   // estimated tokens of the tool in a model's context
-	Block      json.RawMessage `json:"block"`
-	Dangerous  []Finding       `json:"dangerous,omitempty"`         // dangerous options that are not in the block
-	Offered    []Finding       `json:"offered_dangerous,omitempty"` // dangerous options that are in the block
-	DataCodes  []int           `json:"data_codes,omitempty"`        // exit codes that are a result and no error
-	Ordered    bool            `json:"ordered,omitempty"`           // has an expression, which the block does not offer
-	Tried      *Trial          `json:"tried,omitempty"`             // nil if it was not asked for
+	Name       string   `json:"name"`
+	Command    Command  `json:"command"`
+	AccessFrom string   `json:"access_from,omitempty"`
+	LeftOut    []string `json:"left_out,omitempty"` // options that are not in the block
+	// Options for files that the program writes, below its directory.
+	Written   []string        `json:"written,omitempty"`
+	Outer     []string        `json:"outer,omitempty"`  // options of the whole program that are not in the block
+	Tokens    int             `json:"tokens,omitempty"` // estimated tokens of the tool in a model's context
+	Block     json.RawMessage `json:"block"`
+	Dangerous []Finding       `json:"dangerous,omitempty"`         // dangerous options that are not in the block
+	Offered   []Finding       `json:"offered_dangerous,omitempty"` // dangerous options that are in the block
+	DataCodes []int           `json:"data_codes,omitempty"`        // exit codes that are a result and no error
+	Ordered   bool            `json:"ordered,omitempty"`           // has an expression, which the block does not offer
+	Tried     *Trial          `json:"tried,omitempty"`             // nil if it was not asked for
 }
 
 // A Command is the part of a command's description that is used here.
@@ -120,7 +121,8 @@ func (p *Program) Costly() string {
 	}
 	switch {
 	case all > tokencount.MuchServer:
-		return fmt.Sprintf("these tools take about %d tokens of a model's context (%d of them more than %d each)", all, much, tokencount.MuchTool)
+		return fmt.Sprintf("these tools take about %d tokens of a model's context (%d of them more than %d each)",
+			all, much, tokencount.MuchTool)
 	case much > 0:
 		return fmt.Sprintf("tools take more than %d tokens of a model's context: %d", tokencount.MuchTool, much)
 	}
@@ -132,7 +134,8 @@ func (p *Program) find(words []string) *Tool {
 	var best *Tool
 	for i := range p.Tools {
 		c := &p.Tools[i].Command
-		if len(c.Path) <= len(words) && slices.Equal(c.Path, words[:len(c.Path)]) && (best == nil || len(c.Path) > len(best.Command.Path)) {
+		if len(c.Path) <= len(words) && slices.Equal(c.Path, words[:len(c.Path)]) &&
+			(best == nil || len(c.Path) > len(best.Command.Path)) {
 			best = &p.Tools[i]
 		}
 	}

@@ -36,11 +36,14 @@ func SandboxLines(command []string, support sandbox.Support) []string {
 	for _, need := range sandbox.Needs(command) {
 		switch need.Kind {
 		case sandbox.CacheNeed:
-			lines = append(lines, fmt.Sprintf("sandbox: it may write %s, a cache of its own (%s)", strings.Join(need.Paths, ", "), need.Reason))
+			lines = append(lines, fmt.Sprintf("sandbox: it may write %s, a cache of its own (%s)",
+				strings.Join(need.Paths, ", "), need.Reason))
 		case sandbox.ReadNeed, sandbox.WriteNeed:
-			lines = append(lines, fmt.Sprintf("sandbox: it may %s %s (%s)", need.Kind, strings.Join(need.Paths, ", "), need.Reason))
+			lines = append(lines,
+				fmt.Sprintf("sandbox: it may %s %s (%s)", need.Kind, strings.Join(need.Paths, ", "), need.Reason))
 		case sandbox.NetworkNeed, sandbox.UnixSocketsNeed:
-			lines = append(lines, fmt.Sprintf("sandbox: %s, because %s; remove it where that is not needed", need.Kind, need.Reason))
+			lines = append(lines,
+				fmt.Sprintf("sandbox: %s, because %s; remove it where that is not needed", need.Kind, need.Reason))
 		}
 	}
 	return lines

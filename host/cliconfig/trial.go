@@ -109,7 +109,8 @@ func (t *Trial) remarks() []string {
 	case TrialNetwork:
 		lines = append(lines, "tried: it needs the network: "+t.Said)
 	case TrialLogin:
-		lines = append(lines, "tried: it needs a login: "+t.Said, "pass its credentials with env or pass_env, or let it read its own files with sandbox { read }")
+		lines = append(lines, "tried: it needs a login: "+t.Said,
+			"pass its credentials with env or pass_env, or let it read its own files with sandbox { read }")
 	}
 	for _, f := range t.Refused {
 		if t.State != TrialNetwork {

@@ -16,7 +16,8 @@ import (
 var toolSchema = sdk.Schema{
 	Attributes: []sdk.Attribute{{Name: "command"}},
 	Blocks: []sdk.Block{{Name: "tool", List: true, Label: "name", Schema: sdk.Schema{
-		Attributes: []sdk.Attribute{{Name: "description"}, {Name: "argv"}, {Name: "access", Default: json.RawMessage(`"write"`)}},
+		Attributes: []sdk.Attribute{{Name: "description"}, {Name: "argv"},
+			{Name: "access", Default: json.RawMessage(`"write"`)}},
 		Blocks: []sdk.Block{{Name: "argument", List: true, Label: "name", Schema: sdk.Schema{
 			Attributes: []sdk.Attribute{{Name: "flag"}, {Name: "minimum"}, {Name: "required"}},
 		}}},
@@ -34,9 +35,11 @@ func TestServerEscapesOutput(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Program{Name: hostile, Version: hostile, Digest: "00", Incomplete: []string{hostile}, Tools: []Tool{{
-		Name: "t", Block: block, AccessFrom: "verb", Command: Command{Source: hostile, Confidence: 0.5, Unparsed: []string{hostile, strings.Repeat("x", 1000)}},
+		Name: "t", Block: block, AccessFrom: "verb",
+		Command: Command{Source: hostile, Confidence: 0.5, Unparsed: []string{hostile, strings.Repeat("x", 1000)}},
 	}}}
-	text, err := Server("s", "cli", toolSchema, map[string]json.RawMessage{"command": json.RawMessage(`["a","${b}"]`)}, p)
+	text, err := Server("s", "cli", toolSchema,
+		map[string]json.RawMessage{"command": json.RawMessage(`["a","${b}"]`)}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,14 +140,17 @@ func TestCompare(t *testing.T) {
 		`{"argv":["listed","--x={n}"]}`:                  Unknown,
 		`{"argv":["listed"],"argument":[{"flag":"-x"}]}`: Unknown,
 	} {
-		if changes, err := Compare([]json.RawMessage{json.RawMessage(text)}, &p); err != nil || len(changes) != 1 || changes[0].Kind != want {
+		if changes, err := Compare([]json.RawMessage{json.RawMessage(text)}, &p); err != nil || len(changes) != 1 ||
+			changes[0].Kind != want {
 			t.Errorf("%s: %v, %v", text, changes, err)
 		}
 	}
-	if changes, err := Compare([]json.RawMessage{json.RawMessage(`{"argv":["listed","{x}"]}`)}, &p); err != nil || len(changes) != 0 {
+	if changes, err := Compare([]json.RawMessage{json.RawMessage(`{"argv":["listed","{x}"]}`)}, &p); err != nil ||
+		len(changes) != 0 {
 		t.Errorf("a block without options: %v, %v", changes, err)
 	}
-	first, depth, all := Words([]json.RawMessage{[]byte(`{"argv":["a","b","-c"]}`), []byte(`{"argv":["a","\\{x}","{y}"]}`), []byte(`{"argv":["--all"]}`)})
+	first, depth, all := Words([]json.RawMessage{[]byte(`{"argv":["a","b","-c"]}`),
+		[]byte(`{"argv":["a","\\{x}","{y}"]}`), []byte(`{"argv":["--all"]}`)})
 	if fmt.Sprint(first, depth, all) != "[a] 2 true" {
 		t.Error(first, depth, all)
 	}
@@ -153,26 +159,34 @@ func TestCompare(t *testing.T) {
 // TestDangerousOptionsAreListed: dangerous options are listed by effect, and a comparison
 // does not report them as new.
 func TestDangerousOptionsAreListed(t *testing.T) {
-	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1}, Tried: &Trial{State: TrialWorks}, Ordered: true,
-		Dangerous: []Finding{{Names: []string{"--output", "-o"}, Does: "writes files"}, {Names: []string{"--exec"}, Does: "runs a program"}, {Names: []string{"-x"}, Does: "writes files"}},
-		Offered:   []Finding{{Names: []string{"--config"}, Does: "loads configuration or code"}},
-		Command:   Command{Path: []string{"log"}, Source: "help", Options: []Option{{Names: []string{"--output", "-o"}}, {Names: []string{"--new"}}}},
+	tool := Tool{Name: "log", Block: []byte(`{"name":"log","description":"d"}`), DataCodes: []int{1},
+		Tried: &Trial{State: TrialWorks}, Ordered: true,
+		Dangerous: []Finding{{Names: []string{"--output", "-o"}, Does: "writes files"},
+			{Names: []string{"--exec"}, Does: "runs a program"}, {Names: []string{"-x"}, Does: "writes files"}},
+		Offered: []Finding{{Names: []string{"--config"}, Does: "loads configuration or code"}},
+		Command: Command{Path: []string{"log"}, Source: "help",
+			Options: []Option{{Names: []string{"--output", "-o"}}, {Names: []string{"--new"}}}},
 	}
-	p := &Program{Name: "p", Dangerous: []Finding{{Command: []string{"bisect", "run"}, Does: "runs a program"}}, Tools: []Tool{tool}}
+	p := &Program{Name: "p", Dangerous: []Finding{{Command: []string{"bisect", "run"}, Does: "runs a program"}},
+		Tools: []Tool{tool}}
 	text, err := Server("s", "cli", toolSchema, map[string]json.RawMessage{"command": json.RawMessage(`["p"]`)}, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{
-		`# dangerous, left out: "bisect run" (runs a program)`, "    # dangerous, left out: --output, -x (writes files)", "    # dangerous, left out: --exec (runs a program)",
-		"    # dangerous, offered: --config (loads configuration or code)", "    # exit status 1 is a result and no error", "    # tried: it works", "    # left out: its expression",
+		`# dangerous, left out: "bisect run" (runs a program)`,
+		"    # dangerous, left out: --output, -x (writes files)",
+		"    # dangerous, left out: --exec (runs a program)",
+		"    # dangerous, offered: --config (loads configuration or code)",
+		"    # exit status 1 is a result and no error", "    # tried: it works", "    # left out: its expression",
 	} {
 		if !strings.Contains("\n"+string(text), "\n"+line) {
 			t.Errorf("there is no line %q in\n%s", line, text)
 		}
 	}
 	tool.Block = []byte(`{"argument":[{"flag":"--output"},{"flag":"--new"}]}`)
-	changes, err := Compare([]json.RawMessage{[]byte(`{"name":"log","argv":["log"]}`)}, &Program{Name: "p", Tools: []Tool{tool}})
+	changes, err := Compare([]json.RawMessage{[]byte(`{"name":"log","argv":["log"]}`)},
+		&Program{Name: "p", Tools: []Tool{tool}})
 	if err != nil || len(changes) != 1 || changes[0].What != "not offered: --new" {
 		t.Errorf("%+v %v", changes, err)
 	}
@@ -210,21 +224,28 @@ func TestTrials(t *testing.T) {
 		`{"isError":true}`: {State: TrialFailed, Said: "it failed and printed nothing"},
 		`7`:                {State: TrialFailed, Said: "the result has an unexpected form"},
 		refused("x", file): {State: TrialRefused, Said: "x"},
-		refused("not logged in", network+","+file):                                 {State: TrialRefused, Said: "not logged in"},
-		refused("could not resolve host", network):                                 {State: TrialNetwork, Said: "could not resolve host"},
-		refused("To get started, run: gh auth login", ""):                          {State: TrialLogin, Said: "To get started, run: gh auth login"},
-		refused("error: You must be logged in", ""):                                {State: TrialLogin, Said: "error: You must be logged in"},
-		refused("Unable to locate credentials", ""):                                {State: TrialLogin, Said: "Unable to locate credentials"},
-		refused("please set the GITHUB_TOKEN environment variable to a token", ""): {State: TrialLogin, Said: "please set the GITHUB_TOKEN environment variable to a token"},
-		refused("unexpected token in line 3", ""):                                  {State: TrialFailed, Said: "unexpected token in line 3"},
-		refused("no such file: blogin.txt", ""):                                    {State: TrialFailed, Said: "no such file: blogin.txt"},
+		refused("not logged in", network+","+file): {State: TrialRefused,
+			Said: "not logged in"},
+		refused("could not resolve host", network): {State: TrialNetwork,
+			Said: "could not resolve host"},
+		refused("To get started, run: gh auth login", ""): {State: TrialLogin,
+			Said: "To get started, run: gh auth login"},
+		refused("error: You must be logged in", ""): {State: TrialLogin,
+			Said: "error: You must be logged in"},
+		refused("Unable to locate credentials", ""): {State: TrialLogin,
+			Said: "Unable to locate credentials"},
+		refused("please set the GITHUB_TOKEN environment variable to a token", ""): {State: TrialLogin,
+			Said: "please set the GITHUB_TOKEN environment variable to a token"},
+		refused("unexpected token in line 3", ""): {State: TrialFailed, Said: "unexpected token in line 3"},
+		refused("no such file: blogin.txt", ""):   {State: TrialFailed, Said: "no such file: blogin.txt"},
 	} {
 		if got := NewTrial([]byte(result)); got.State != want.State || got.Said != want.Said {
 			t.Errorf("%s: %+v", result, got)
 		}
 	}
 	trial := func(result string) *Trial { one := NewTrial([]byte(result)); return &one }
-	tools := []Tool{{Name: "a", Tried: trial(refused("x", file))}, {Name: "b", Tried: trial(refused("x", network+","+file))}, {Name: "c", Tried: trial(`{}`)}, {Name: "d"}}
+	tools := []Tool{{Name: "a", Tried: trial(refused("x", file))},
+		{Name: "b", Tried: trial(refused("x", network+","+file))}, {Name: "c", Tried: trial(`{}`)}, {Name: "d"}}
 	got := strings.Join(proposed(tools), "\n")
 	want := "tried: a, b would need this in the block sandbox, if you agree:\n  read = [\"/x\"]\n  network = true"
 	if got != want {

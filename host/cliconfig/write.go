@@ -18,12 +18,14 @@ import (
 
 // Server returns a server block for a transport with settings, in the order of the schema,
 // followed by the tool blocks of p. p may be nil.
-func Server(name, transport string, schema sdk.Schema, settings map[string]json.RawMessage, p *Program) ([]byte, error) {
+func Server(name, transport string, schema sdk.Schema, settings map[string]json.RawMessage,
+	p *Program) ([]byte, error) {
 	file := hclwrite.NewEmptyFile()
 	if p != nil {
 		comment(file.Body(), summary(p)...)
 	}
-	body := file.Body().AppendNewBlock("server", []string{name}).Body().AppendNewBlock("transport", []string{transport}).Body()
+	body := file.Body().AppendNewBlock("server", []string{name}).Body().AppendNewBlock("transport",
+		[]string{transport}).Body()
 	if err := attributes(body, schema, settings); err != nil {
 		return nil, err
 	}
@@ -36,7 +38,9 @@ func Server(name, transport string, schema sdk.Schema, settings map[string]json.
 	for _, t := range p.Tools {
 		body.AppendNewline()
 		comment(body, remarks(&t)...)
-		if err := nested(body, schema, map[string]json.RawMessage{"tool": bytes.Join([][]byte{[]byte("["), t.Block, []byte("]")}, nil)}); err != nil {
+		if err := nested(body, schema,
+			map[string]json.RawMessage{"tool": bytes.Join([][]byte{[]byte("["), t.Block, []byte("]")},
+				nil)}); err != nil {
 			return nil, err
 		}
 	}
@@ -45,8 +49,11 @@ func Server(name, transport string, schema sdk.Schema, settings map[string]json.
 
 // summary returns a comment about the program and what is missing.
 func summary(p *Program) []string {
-	lines := []string{fmt.Sprintf("%s, as described by its help. Review what it may do before you use this; junctor wrap --check", p.Name),
-		"reports later changes of the program."}
+	lines := []string{
+		fmt.Sprintf("%s, as described by its help. Review what it may do before you use this; junctor wrap --check",
+			p.Name),
+		"reports later changes of the program.",
+	}
 	if p.Version != "" {
 		lines = append(lines, "version: "+p.Version)
 	}
@@ -87,7 +94,8 @@ func (p *Program) outer() []string {
 		}
 		line += name
 	}
-	return append(lines, line, "junctor wrap --global "+all[0]+" adds one; without tool blocks, globals = [\""+all[0]+"\"] does")
+	return append(lines, line,
+		"junctor wrap --global "+all[0]+" adds one; without tool blocks, globals = [\""+all[0]+"\"] does")
 }
 
 // leftOutShown is the maximum number of omitted options in a remark.
@@ -126,23 +134,28 @@ func (t *Tool) pattern() string {
 
 // remarks returns a comment about the source and the reliability of a tool.
 func remarks(t *Tool) []string {
-	line := fmt.Sprintf("from %s, %d %% understood", t.Command.Source, int(100*t.Command.Confidence+1e-9)) // 100 only for all of it
+	// It is 100 only for all of it.
+	line := fmt.Sprintf("from %s, %d %% understood", t.Command.Source, int(100*t.Command.Confidence+1e-9))
 	lines := []string{line + "; " + t.effect()}
 	if t.looksReading() {
-		lines = append(lines, fmt.Sprintf("if it only reads: access = \"read\" here, or junctor wrap --read %q", t.pattern()))
+		lines = append(lines,
+			fmt.Sprintf("if it only reads: access = \"read\" here, or junctor wrap --read %q", t.pattern()))
 	}
 	lines = append(lines, t.dangers()...)
 	if len(t.Written) > 0 {
 		lines = append(lines, "writes files below cwd: "+strings.Join(t.Written, ", "))
 	}
 	if n := len(t.LeftOut); n > 0 {
-		lines = append(lines, fmt.Sprintf("options left out (--common 0 includes them): %d, such as %s", n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
+		lines = append(lines, fmt.Sprintf("options left out (--common 0 includes them): %d, such as %s",
+			n, strings.Join(t.LeftOut[:min(n, leftOutShown)], " ")))
 	}
 	if t.Ordered {
-		lines = append(lines, "left out: its expression, in which the order matters; write a tool block for each one that you need")
+		lines = append(lines,
+			"left out: its expression, in which the order matters; write a tool block for each one that you need")
 	}
 	if len(t.DataCodes) > 0 {
-		lines = append(lines, fmt.Sprintf("exit status %s is a result and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
+		lines = append(lines,
+			fmt.Sprintf("exit status %s is a result and no error", strings.Trim(fmt.Sprint(t.DataCodes), "[]")))
 	}
 	lines = append(lines, t.Tried.remarks()...)
 	for _, u := range t.Command.Unparsed {
