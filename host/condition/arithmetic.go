@@ -31,7 +31,8 @@ func (e *evaluation) calculate(op string, left, right Value) Value {
 	case (op == "/" || op == "%") && y.Sign() == 0:
 		return fail("a division by zero")
 	}
-	e.work += x.Num().BitLen() + x.Denom().BitLen() + y.Num().BitLen() + y.Denom().BitLen() // bits: a division costs more than a look
+	// Bits: a division costs more than a look.
+	e.work += x.Num().BitLen() + x.Denom().BitLen() + y.Num().BitLen() + y.Denom().BitLen()
 	r := new(big.Rat)
 	switch op {
 	case "+":

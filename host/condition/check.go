@@ -33,7 +33,8 @@ func (c *Condition) Mismatches(types map[string]string) (all []Mismatch) {
 					continue
 				}
 				if name, ok := r.argument(); ok && !mayBe(types[name], e.compiled.takes[i]) {
-					all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s needs %s, and %s is %s", e.Name, kindNames[e.compiled.takes[i][0]], name, types[name])})
+					all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s needs %s, and %s is %s",
+						e.Name, kindNames[e.compiled.takes[i][0]], name, types[name])})
 				}
 			}
 		}
@@ -84,7 +85,8 @@ func (b *Binary) mismatches(types map[string]string) (all []Mismatch) {
 			wants = []kind{constant.Value.kind}
 		}
 		if !mayBe(types[name], wants) {
-			all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s %s %s with %s, and it is %s", b.Op, b.verb(), name, kindNames[wants[0]], types[name])})
+			all = append(all, Mismatch{name, r.At, fmt.Sprintf("%s %s %s with %s, and it is %s",
+				b.Op, b.verb(), name, kindNames[wants[0]], types[name])})
 		}
 	}
 	return all

@@ -28,20 +28,31 @@ var functions map[string]*function
 func init() {
 	two := [][]kind{anyText, anyText}
 	functions = map[string]*function{
-		"startswith": {"startswith(TEXT, PREFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasPrefix(a[0], a[1])) }},
-		"endswith":   {"endswith(TEXT, SUFFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasSuffix(a[0], a[1])) }},
-		"contains":   {"contains(LIST, VALUE)", [][]kind{anyList, single}, boolean, func(e *evaluation, a []Value) Value { return e.contains(a[0], a[1]) }},
-		"subset":     {"subset(LIST, ALLOWED)", [][]kind{anyList, anyList}, boolean, func(e *evaluation, a []Value) Value { return e.subset(a[0], a[1]) }},
-		"length":     {"length(LIST)", [][]kind{anyList}, number, func(e *evaluation, a []Value) Value { return e.length(a[0]) }},
-		"like":       {`like(TEXT, "PATTERN*")`, two, boolean, func(e *evaluation, a []Value) Value { return Bool(Like(a[0].String(), a[1].String())) }},
-		"matches":    {`matches(TEXT, "REGEXP")`, two, boolean, nil},
-		"lower":      {"lower(TEXT)", [][]kind{anyText}, text, func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToLower) }},
-		"upper":      {"upper(TEXT)", [][]kind{anyText}, text, func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToUpper) }},
-		"date":       {`date("2026-12-31")`, [][]kind{anyText}, instant, func(_ *evaluation, a []Value) Value { return dateOf(a[0]) }},
-		"within":     {"within(PATH, DIRECTORY)", two, boolean, func(e *evaluation, a []Value) Value { return Bool(within(a[0].String(), a[1].String())) }},
-		"network":    {"network(request.address, PREFIX)", two, boolean, func(_ *evaluation, a []Value) Value { return inNetwork(a[0].String(), a[1].String()) }},
-		"any":        {"any([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil}, // a Quantifier
-		"all":        {"all([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil},
+		"startswith": {"startswith(TEXT, PREFIX)",
+			two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasPrefix(a[0], a[1])) }},
+		"endswith": {"endswith(TEXT, SUFFIX)",
+			two, boolean, func(_ *evaluation, a []Value) Value { return Bool(hasSuffix(a[0], a[1])) }},
+		"contains": {"contains(LIST, VALUE)",
+			[][]kind{anyList, single}, boolean, func(e *evaluation, a []Value) Value { return e.contains(a[0], a[1]) }},
+		"subset": {"subset(LIST, ALLOWED)",
+			[][]kind{anyList, anyList}, boolean, func(e *evaluation, a []Value) Value { return e.subset(a[0], a[1]) }},
+		"length": {"length(LIST)", [][]kind{anyList}, number,
+			func(e *evaluation, a []Value) Value { return e.length(a[0]) }},
+		"like": {`like(TEXT, "PATTERN*")`,
+			two, boolean, func(e *evaluation, a []Value) Value { return Bool(Like(a[0].String(), a[1].String())) }},
+		"matches": {`matches(TEXT, "REGEXP")`, two, boolean, nil},
+		"lower": {"lower(TEXT)", [][]kind{anyText}, text,
+			func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToLower) }},
+		"upper": {"upper(TEXT)", [][]kind{anyText}, text,
+			func(e *evaluation, a []Value) Value { return e.mapText(a[0], strings.ToUpper) }},
+		"date": {`date("2026-12-31")`, [][]kind{anyText}, instant,
+			func(_ *evaluation, a []Value) Value { return dateOf(a[0]) }},
+		"within": {"within(PATH, DIRECTORY)",
+			two, boolean, func(e *evaluation, a []Value) Value { return Bool(within(a[0].String(), a[1].String())) }},
+		"network": {"network(request.address, PREFIX)",
+			two, boolean, func(_ *evaluation, a []Value) Value { return inNetwork(a[0].String(), a[1].String()) }},
+		"any": {"any([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil}, // a Quantifier
+		"all": {"all([for x in LIST : CONDITION])", [][]kind{anyList}, boolean, nil},
 	}
 }
 

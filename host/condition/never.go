@@ -50,7 +50,8 @@ func absent(e Expression) (letters, name string) {
 // neverEqual says why a text never has a constant in it.
 func neverEqual(of, constant Expression) string {
 	letters, name := absent(of)
-	if c, ok := constant.(*Constant); ok && letters != "" && c.Value.kind == text && strings.ContainsAny(c.Value.String(), letters) {
+	if c, ok := constant.(*Constant); ok && letters != "" && c.Value.kind == text &&
+		strings.ContainsAny(c.Value.String(), letters) {
 		return c.Value.quoted() + " has " + name + " letters, and " + of.(*Call).Name + " leaves none"
 	}
 	return ""

@@ -35,7 +35,8 @@ func (c *Call) compilePattern() (_ *pattern, why string) {
 	case constant.Value.kind != text:
 		return nil, "the pattern of matches is " + kindNames[constant.Value.kind] + ", and must be a text"
 	case constant.Value.size() > maxPattern:
-		return nil, fmt.Sprintf("the pattern has %d bytes, and at most %d are allowed", constant.Value.size(), maxPattern)
+		return nil, fmt.Sprintf("the pattern has %d bytes, and at most %d are allowed",
+			constant.Value.size(), maxPattern)
 	}
 	source := constant.Value.String()
 	// Parsed alone first: "a)|(b" is no pattern, though it is one in parentheses.

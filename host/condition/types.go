@@ -57,7 +57,8 @@ func needs(i int, x Expression, who string, kinds ...kind) *TypeError {
 	if _, constant := x.(*Constant); constant {
 		return &TypeError{Operand: i, Why: who + " of " + kindNames[has[0]]}
 	}
-	return &TypeError{Operand: i, Why: fmt.Sprintf("%s is %s, and %s needs %s", nameOf(x), kindNames[has[0]], who, kindNames[kinds[0]])}
+	return &TypeError{Operand: i,
+		Why: fmt.Sprintf("%s is %s, and %s needs %s", nameOf(x), kindNames[has[0]], who, kindNames[kinds[0]])}
 }
 
 func (b *Binary) checkTypes() *TypeError {
@@ -89,7 +90,8 @@ func (b *Binary) checkTypes() *TypeError {
 
 // notATime is the error of a side that is compared with a time and is none.
 func notATime(i int, x Expression) *TypeError {
-	e := &TypeError{Operand: i, Why: nameOf(x) + " is compared with a time, and is none", Hint: `write date("2026-12-31")`}
+	e := &TypeError{Operand: i, Why: nameOf(x) + " is compared with a time, and is none",
+		Hint: `write date("2026-12-31")`}
 	if c, constant := x.(*Constant); constant {
 		e.Why = kindNames[c.Value.kind] + " is compared with a time"
 		if c.Value.kind == text && dateOf(c.Value).kind == instant {

@@ -19,7 +19,8 @@ func LikeURI(uri, glob string) bool {
 
 // hasDots reports whether a URI has a segment "." or ".." in any spelling.
 func hasDots(uri string) bool {
-	for segment := range strings.FieldsFuncSeq(decoded(uri), func(r rune) bool { return strings.ContainsRune(`/\;?#:`, r) }) {
+	for segment := range strings.FieldsFuncSeq(decoded(uri),
+		func(r rune) bool { return strings.ContainsRune(`/\;?#:`, r) }) {
 		if segment == "." || segment == ".." {
 			return true
 		}
@@ -132,7 +133,8 @@ func cleanPath(path string) string {
 	if strings.HasPrefix(path, "/") {
 		clean = "/" + clean
 	}
-	if last := segments[len(segments)-1]; len(segments) > 1 && len(kept) > 0 && (last == "" || last == "." || last == "..") {
+	if last := segments[len(segments)-1]; len(segments) > 1 && len(kept) > 0 &&
+		(last == "" || last == "." || last == "..") {
 		clean += "/"
 	}
 	return clean

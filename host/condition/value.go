@@ -27,7 +27,8 @@ const (
 
 // names of kinds, as messages and checks use them.
 var kindNames = [...]string{
-	null: "null", boolean: "a boolean", number: "a number", text: "a text", list: "a list", array: "a list", object: "an object",
+	null: "null", boolean: "a boolean", number: "a number", text: "a text", list: "a list",
+	array: "a list", object: "an object",
 	instant: "a time", unknown: "unknown", failure: "a failure",
 }
 
