@@ -42,7 +42,8 @@ func certificate(t *testing.T, template x509.Certificate) *x509.Certificate {
 func commonName(names ...string) x509.Certificate {
 	var c x509.Certificate
 	for _, n := range names {
-		c.Subject.ExtraNames = append(c.Subject.ExtraNames, pkix.AttributeTypeAndValue{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: n})
+		c.Subject.ExtraNames = append(c.Subject.ExtraNames,
+			pkix.AttributeTypeAndValue{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: n})
 	}
 	return c
 }
@@ -51,7 +52,10 @@ func commonName(names ...string) x509.Certificate {
 // ones, repeated, missing, or in another part.
 func TestCertificatesReadOneName(t *testing.T) {
 	spiffe, _ := url.Parse("spiffe://acme.example/agent-1")
-	allowed := Names{Allowed: []string{"agent-1", "agent-2.example", "spiffe://acme.example/agent-1", "ops@example.com"}, Tenant: "acme"}
+	allowed := Names{
+		Allowed: []string{"agent-1", "agent-2.example", "spiffe://acme.example/agent-1", "ops@example.com"},
+		Tenant:  "acme",
+	}
 	mapped := Names{Tenants: map[string]string{"agent-1": "acme"}}
 	every := Names{Tenant: "acme"}
 	for what, c := range map[string]struct {
@@ -59,12 +63,15 @@ func TestCertificatesReadOneName(t *testing.T) {
 		shown x509.Certificate
 		want  string
 	}{
-		"allowed":                     {Certificates{Names: allowed}, commonName("agent-1"), "agent-1"},
-		"every name":                  {Certificates{Names: every}, commonName("anything else"), "anything else"},
-		"a tenant of its own":         {Certificates{Names: mapped}, commonName("agent-1"), "agent-1"},
-		"DNS name":                    {Certificates{Part: DNSName, Names: allowed}, x509.Certificate{DNSNames: []string{"agent-2.example"}}, "agent-2.example"},
-		"URI":                         {Certificates{Part: URI, Names: allowed}, x509.Certificate{URIs: []*url.URL{spiffe}}, "spiffe://acme.example/agent-1"},
-		"email":                       {Certificates{Part: Email, Names: allowed}, x509.Certificate{EmailAddresses: []string{"ops@example.com"}}, "ops@example.com"},
+		"allowed":             {Certificates{Names: allowed}, commonName("agent-1"), "agent-1"},
+		"every name":          {Certificates{Names: every}, commonName("anything else"), "anything else"},
+		"a tenant of its own": {Certificates{Names: mapped}, commonName("agent-1"), "agent-1"},
+		"DNS name": {Certificates{Part: DNSName, Names: allowed},
+			x509.Certificate{DNSNames: []string{"agent-2.example"}}, "agent-2.example"},
+		"URI": {Certificates{Part: URI, Names: allowed},
+			x509.Certificate{URIs: []*url.URL{spiffe}}, "spiffe://acme.example/agent-1"},
+		"email": {Certificates{Part: Email, Names: allowed},
+			x509.Certificate{EmailAddresses: []string{"ops@example.com"}}, "ops@example.com"},
 		"a longer name":               {Certificates{Names: allowed}, commonName("agent-1.internal.evil"), ""},
 		"a shorter name":              {Certificates{Names: allowed}, commonName("agent-"), ""},
 		"another case":                {Certificates{Names: allowed}, commonName("Agent-1"), ""},
@@ -76,19 +83,26 @@ func TestCertificatesReadOneName(t *testing.T) {
 		"a line break":                {Certificates{Names: every}, commonName("agent-1\nx"), ""},
 		"two names":                   {Certificates{Names: allowed}, commonName("agent-1", "evil"), ""},
 		"two names, the last allowed": {Certificates{Names: allowed}, commonName("evil", "agent-1"), ""},
-		"a pattern":                   {Certificates{Part: DNSName, Names: allowed}, x509.Certificate{DNSNames: []string{"*.example"}}, ""},
-		"two DNS names":               {Certificates{Part: DNSName, Names: allowed}, x509.Certificate{DNSNames: []string{"agent-2.example", "evil.example"}}, ""},
-		"the name in another part":    {Certificates{Names: allowed}, x509.Certificate{DNSNames: []string{"agent-1"}}, ""},
-		"no name":                     {Certificates{Names: every}, commonName(), ""},
-		"an empty name":               {Certificates{Names: every}, commonName(""), ""},
-		"a long name":                 {Certificates{Names: every}, commonName(strings.Repeat("x", maxSubject+1)), ""},
-		"a name without a tenant":     {Certificates{Names: mapped}, commonName("agent-2"), ""},
-		"expired since the handshake": {Certificates{Names: every}, x509.Certificate{Subject: pkix.Name{CommonName: "agent-1"}, NotAfter: time.Now().Add(-time.Minute)}, ""},
-		"a tenant as the name":        {Certificates{Names: mapped}, commonName("acme"), ""},
+		"a pattern": {Certificates{Part: DNSName, Names: allowed},
+			x509.Certificate{DNSNames: []string{"*.example"}}, ""},
+		"two DNS names": {Certificates{Part: DNSName, Names: allowed},
+			x509.Certificate{DNSNames: []string{"agent-2.example", "evil.example"}}, ""},
+		"the name in another part": {Certificates{Names: allowed},
+			x509.Certificate{DNSNames: []string{"agent-1"}}, ""},
+		"no name":                 {Certificates{Names: every}, commonName(), ""},
+		"an empty name":           {Certificates{Names: every}, commonName(""), ""},
+		"a long name":             {Certificates{Names: every}, commonName(strings.Repeat("x", maxSubject+1)), ""},
+		"a name without a tenant": {Certificates{Names: mapped}, commonName("agent-2"), ""},
+		"expired since the handshake": {Certificates{Names: every},
+			x509.Certificate{Subject: pkix.Name{CommonName: "agent-1"}, NotAfter: time.Now().Add(-time.Minute)}, ""},
+		"a tenant as the name": {Certificates{Names: mapped}, commonName("acme"), ""},
 	} {
 		shown := certificate(t, c.shown)
-		p, err := c.with.Authenticate(&http.Request{TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{shown}}}})
-		if p.Subject != c.want || (err == nil) != (c.want != "") || err != nil && (!errors.Is(err, ErrCertificate) || errors.Is(err, ErrMissing)) {
+		p, err := c.with.Authenticate(&http.Request{
+			TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{shown}}},
+		})
+		if p.Subject != c.want || (err == nil) != (c.want != "") ||
+			err != nil && (!errors.Is(err, ErrCertificate) || errors.Is(err, ErrMissing)) {
 			t.Errorf("%s: %+v, %v", what, p, err)
 		}
 		if err == nil && (p.Tenant != "acme" || p.Method != "certificate") {

@@ -78,7 +78,9 @@ func names(claims map[string]any, path string) ([]string, error) {
 	}
 	for _, s := range list {
 		if !plainText(s, maxLabel) {
-			return nil, fmt.Errorf("the claim %q has an entry that is empty, longer than %d bytes, or has control characters", path, maxLabel)
+			return nil,
+				fmt.Errorf("the claim %q has an entry that is empty, longer than %d bytes, or has control characters",
+					path, maxLabel)
 		}
 	}
 	return list, nil

@@ -78,7 +78,8 @@ func (f Forwarded) groups(h http.Header) (all []string, err error) {
 			switch {
 			case part == "":
 			case !plainText(part, maxLabel):
-				return nil, fmt.Errorf("the header %s has a group longer than %d bytes or with control characters", f.Groups, maxLabel)
+				return nil, fmt.Errorf("the header %s has a group longer than %d bytes or with control characters",
+					f.Groups, maxLabel)
 			case len(all) == maxLabels:
 				return nil, fmt.Errorf("the header %s has more than %d groups", f.Groups, maxLabels)
 			default:

@@ -23,27 +23,29 @@ func TestForwardedTrustsProxiesOnly(t *testing.T) {
 		want    string
 		err     error
 	}{
-		"a user":                      {proxy, []string{user, "alice"}, "alice", nil},
-		"a user, IPv6":                {"[2001:db8::17]:1", []string{user, "alice"}, "alice", nil},
-		"a user, IPv4 in IPv6":        {"[::ffff:10.0.0.5]:1", []string{user, "alice"}, "alice", nil},
-		"with groups":                 {proxy, []string{user, "alice", groups, " dev, ops ,,"}, "alice", nil},
-		"another peer":                {"10.0.0.6:4711", []string{user, "alice"}, "", ErrMissing},
-		"this machine":                {"127.0.0.1:4711", []string{user, "alice"}, "", ErrMissing},
-		"a unix socket":               {"@", []string{user, "alice"}, "", ErrMissing},
-		"a peer that names the proxy": {"10.0.0.6:4711", []string{user, "alice", "X-Forwarded-For", "10.0.0.5", "Forwarded", "for=10.0.0.5"}, "", ErrMissing},
-		"no header":                   {proxy, nil, "", ErrMissing},
-		"a similar header":            {proxy, []string{"X_forwarded_user", "alice"}, "", ErrMissing},
-		"another header":              {proxy, []string{"X-Remote-User", "alice"}, "", ErrMissing},
-		"twice":                       {proxy, []string{user, "alice", user, "admin"}, "", ErrForwarded},
-		"twice the same":              {proxy, []string{user, "alice", user, "alice"}, "", ErrForwarded},
-		"empty":                       {proxy, []string{user, ""}, "", ErrForwarded},
-		"long":                        {proxy, []string{user, strings.Repeat("a", maxSubject+1)}, "", ErrForwarded},
-		"a control character":         {proxy, []string{user, "alice\x1b[2J"}, "", ErrForwarded},
-		"reordered text":              {proxy, []string{user, "alice\u202e"}, "", ErrForwarded},
-		"not UTF-8":                   {proxy, []string{user, "alice\xff"}, "", ErrForwarded},
-		"groups twice":                {proxy, []string{user, "alice", groups, "dev", groups, "admin"}, "", ErrForwarded},
-		"too many groups":             {proxy, []string{user, "alice", groups, strings.Repeat("g,", maxLabels+1)}, "", ErrForwarded},
-		"a long group":                {proxy, []string{user, "alice", groups, strings.Repeat("g", maxLabel+1)}, "", ErrForwarded},
+		"a user":               {proxy, []string{user, "alice"}, "alice", nil},
+		"a user, IPv6":         {"[2001:db8::17]:1", []string{user, "alice"}, "alice", nil},
+		"a user, IPv4 in IPv6": {"[::ffff:10.0.0.5]:1", []string{user, "alice"}, "alice", nil},
+		"with groups":          {proxy, []string{user, "alice", groups, " dev, ops ,,"}, "alice", nil},
+		"another peer":         {"10.0.0.6:4711", []string{user, "alice"}, "", ErrMissing},
+		"this machine":         {"127.0.0.1:4711", []string{user, "alice"}, "", ErrMissing},
+		"a unix socket":        {"@", []string{user, "alice"}, "", ErrMissing},
+		"a peer that names the proxy": {"10.0.0.6:4711",
+			[]string{user, "alice", "X-Forwarded-For", "10.0.0.5", "Forwarded", "for=10.0.0.5"}, "", ErrMissing},
+		"no header":           {proxy, nil, "", ErrMissing},
+		"a similar header":    {proxy, []string{"X_forwarded_user", "alice"}, "", ErrMissing},
+		"another header":      {proxy, []string{"X-Remote-User", "alice"}, "", ErrMissing},
+		"twice":               {proxy, []string{user, "alice", user, "admin"}, "", ErrForwarded},
+		"twice the same":      {proxy, []string{user, "alice", user, "alice"}, "", ErrForwarded},
+		"empty":               {proxy, []string{user, ""}, "", ErrForwarded},
+		"long":                {proxy, []string{user, strings.Repeat("a", maxSubject+1)}, "", ErrForwarded},
+		"a control character": {proxy, []string{user, "alice\x1b[2J"}, "", ErrForwarded},
+		"reordered text":      {proxy, []string{user, "alice\u202e"}, "", ErrForwarded},
+		"not UTF-8":           {proxy, []string{user, "alice\xff"}, "", ErrForwarded},
+		"groups twice":        {proxy, []string{user, "alice", groups, "dev", groups, "admin"}, "", ErrForwarded},
+		"too many groups": {proxy, []string{user, "alice", groups, strings.Repeat("g,", maxLabels+1)}, "",
+			ErrForwarded},
+		"a long group": {proxy, []string{user, "alice", groups, strings.Repeat("g", maxLabel+1)}, "", ErrForwarded},
 	} {
 		r := newRequest(c.headers...)
 		r.RemoteAddr = c.from
@@ -63,7 +65,8 @@ func TestForwardedTenantHeader(t *testing.T) {
 		tenants []string
 		want    string
 	}{
-		{[]string{"acme"}, "acme"}, {nil, ""}, {[]string{"acme", "other"}, ""}, {[]string{""}, ""}, {[]string{"local"}, ""}, {[]string{"../acme"}, ""},
+		{[]string{"acme"}, "acme"}, {nil, ""}, {[]string{"acme", "other"}, ""}, {[]string{""}, ""},
+		{[]string{"local"}, ""}, {[]string{"../acme"}, ""},
 	} {
 		r := newRequest("X-Forwarded-User", "alice")
 		r.RemoteAddr = "@"
@@ -77,8 +80,10 @@ func TestForwardedTenantHeader(t *testing.T) {
 
 // TestForwardedNames checks a certificate's name that a proxy passes on.
 func TestForwardedNames(t *testing.T) {
-	f := Forwarded{Unix: true, User: "X-Client-Cert-Cn", Names: Names{Allowed: []string{"agent-1"}, Tenants: map[string]string{"agent-1": "acme"}}}
-	for name, want := range map[string]string{"agent-1": "acme", "agent-1.internal.evil": "", "AGENT-1": "", "agent-1,agent-2": ""} {
+	f := Forwarded{Unix: true, User: "X-Client-Cert-Cn",
+		Names: Names{Allowed: []string{"agent-1"}, Tenants: map[string]string{"agent-1": "acme"}}}
+	for name, want := range map[string]string{"agent-1": "acme", "agent-1.internal.evil": "",
+		"AGENT-1": "", "agent-1,agent-2": ""} {
 		r := &http.Request{RemoteAddr: "@", Header: http.Header{"X-Client-Cert-Cn": {name}}}
 		if p, err := f.Authenticate(r); p.Tenant != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %+v, %v", name, p, err)

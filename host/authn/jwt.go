@@ -24,8 +24,9 @@ import (
 // AsymmetricAlgorithms are the algorithms of keys that an issuer publishes, and
 // SymmetricAlgorithms those of a shared secret (RFC 7518 section 3.1, RFC 8037).
 var (
-	AsymmetricAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	SymmetricAlgorithms  = []string{"HS256", "HS384", "HS512"}
+	AsymmetricAlgorithms = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384",
+		"ES512", "EdDSA"}
+	SymmetricAlgorithms = []string{"HS256", "HS384", "HS512"}
 )
 
 // LeastSecret is the length in bytes of the shortest secret for HS256, HS384 and HS512.
@@ -65,7 +66,8 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 func NewJWT(o JWTOptions) *JWT {
 	return &JWT{opts: o, cache: newTokenCache(), parser: jwt.NewParser(
 		jwt.WithValidMethods(o.Algorithms), jwt.WithIssuer(o.Issuer), jwt.WithAudience(o.Audiences...),
-		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(o.Leeway), jwt.WithStrictDecoding(), jwt.WithJSONNumber(),
+		jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithLeeway(o.Leeway), jwt.WithStrictDecoding(),
+		jwt.WithJSONNumber(),
 	)}
 }
 
@@ -147,13 +149,15 @@ func (j *JWT) verify(ctx context.Context, token string) (v verified, err error) 
 		return v.key.Public, err
 	})
 	switch {
-	case errors.Is(err, jwks.ErrUnavailable), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, jwks.ErrUnavailable), errors.Is(err, context.Canceled),
+		errors.Is(err, context.DeadlineExceeded):
 		return v, &UnavailableError{err}
 	case err != nil:
 		return v, fmt.Errorf("the token is not valid: %w", j.detailed(bare(err), unverified))
 	}
 	if claims["cnf"] != nil { // RFC 7800
-		return v, errors.New("the token is bound to a key of the client, which is not supported: a bearer token without cnf is needed")
+		return v,
+			errors.New("the token is bound to a key of the client, which is not supported: a bearer token without cnf is needed")
 	}
 	expires, err := parsed.Claims.GetExpirationTime()
 	if err != nil {
@@ -241,9 +245,9 @@ func fits(public crypto.PublicKey, m jwt.SigningMethod) bool {
 // bare returns an error of the library without the values of the token.
 func bare(err error) error {
 	for _, known := range []error{
-		jwt.ErrTokenExpired, jwt.ErrTokenNotValidYet, jwt.ErrTokenUsedBeforeIssued, jwt.ErrTokenInvalidAudience, jwt.ErrTokenInvalidIssuer,
-		jwt.ErrTokenRequiredClaimMissing, jwks.ErrUnknownKey, jwt.ErrTokenSignatureInvalid, jwt.ErrTokenUnverifiable, jwt.ErrTokenMalformed,
-		jwt.ErrTokenInvalidClaims,
+		jwt.ErrTokenExpired, jwt.ErrTokenNotValidYet, jwt.ErrTokenUsedBeforeIssued, jwt.ErrTokenInvalidAudience,
+		jwt.ErrTokenInvalidIssuer, jwt.ErrTokenRequiredClaimMissing, jwks.ErrUnknownKey, jwt.ErrTokenSignatureInvalid,
+		jwt.ErrTokenUnverifiable, jwt.ErrTokenMalformed, jwt.ErrTokenInvalidClaims,
 	} {
 		if errors.Is(err, known) {
 			return known

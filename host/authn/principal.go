@@ -86,7 +86,8 @@ func (p Principal) Same(q Principal) bool {
 
 // Is reports whether p and q are the same principal with the same rights.
 func (p Principal) Is(q Principal) bool {
-	return p.Same(q) && slices.Equal(p.Roles, q.Roles) && slices.Equal(p.Groups, q.Groups) && slices.Equal(p.Scopes, q.Scopes)
+	return p.Same(q) && slices.Equal(p.Roles, q.Roles) && slices.Equal(p.Groups, q.Groups) &&
+		slices.Equal(p.Scopes, q.Scopes)
 }
 
 // HasRole reports whether the principal has one of the roles. A nil list means all

@@ -42,7 +42,8 @@ func publicKey(t *testing.T, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":%q,"x":%q}`, id, base64.RawURLEncoding.EncodeToString(public))
+	return fmt.Sprintf(`{"kty":"OKP","crv":"Ed25519","alg":"EdDSA","kid":%q,"x":%q}`, id,
+		base64.RawURLEncoding.EncodeToString(public))
 }
 
 func setOf(keys ...string) string { return `{"keys":[` + strings.Join(keys, ",") + `]}` }
@@ -247,24 +248,33 @@ func TestUnavailable(t *testing.T) {
 		"another issuer": {func(i *issuer) {
 			i.metadata = `{"issuer":"https://evil.example","jwks_uri":"https://evil.example/keys"}`
 		}, "evil.example"},
-		"a longer issuer": {func(i *issuer) { i.metadata = fmt.Sprintf(`{"issuer":"%s/","jwks_uri":"%s/keys"}`, i.URL, i.URL) }, "instead of"},
-		"no jwks_uri":     {func(i *issuer) { i.metadata = fmt.Sprintf(`{"issuer":%q}`, i.URL) }, "jwks_uri"},
-		"jwks_uri a file": {func(i *issuer) { i.metadata = fmt.Sprintf(`{"issuer":%q,"jwks_uri":"file:///etc/passwd"}`, i.URL) }, "jwks_uri"},
+		"a longer issuer": {func(i *issuer) {
+			i.metadata = fmt.Sprintf(`{"issuer":"%s/","jwks_uri":"%s/keys"}`, i.URL, i.URL)
+		}, "instead of"},
+		"no jwks_uri": {func(i *issuer) { i.metadata = fmt.Sprintf(`{"issuer":%q}`, i.URL) }, "jwks_uri"},
+		"jwks_uri a file": {func(i *issuer) {
+			i.metadata = fmt.Sprintf(`{"issuer":%q,"jwks_uri":"file:///etc/passwd"}`, i.URL)
+		}, "jwks_uri"},
 		"jwks_uri without TLS": {func(i *issuer) {
 			i.metadata = fmt.Sprintf(`{"issuer":%q,"jwks_uri":"http://169.254.169.254/keys"}`, i.URL)
 		}, "jwks_uri"},
 		"metadata twice": {func(i *issuer) {
 			i.metadata = fmt.Sprintf(`{"issuer":%q,"issuer":%q,"jwks_uri":"%s/keys"}`, "x", i.URL, i.URL)
 		}, "malformed"},
-		"metadata no JSON":      {func(i *issuer) { i.metadata = "<html>" }, "malformed"},
-		"keys no JSON":          {func(i *issuer) { i.keys = "<html>" }, "malformed"},
-		"no keys":               {func(i *issuer) { i.keys = setOf() }, "no key "},
-		"a symmetric key":       {func(i *issuer) { i.keys = setOf(`{"kty":"oct","k":"c2VjcmV0","kid":"one"}`) }, "symmetric"},
-		"a key for encryption":  {func(i *issuer) { i.keys = setOf(strings.Replace(publicKey(t, "one"), `"kty"`, `"use":"enc","kty"`, 1)) }, `"enc"`},
-		"too large":             {func(i *issuer) { i.keys = setOf(strings.Repeat(" ", maxDocument)) }, "larger"},
-		"too many keys":         {func(i *issuer) { i.keys = setOf(strings.Repeat("{},", maxKeys) + "{}") }, "keys"},
-		"a short RSA key":       {func(i *issuer) { i.keys = setOf(shortRSA(t)) }, "2048"},
-		"no point of the curve": {func(i *issuer) { i.keys = setOf(`{"kty":"EC","crv":"P-256","kid":"one","x":"AQ","y":"AQ"}`) }, "curve"},
+		"metadata no JSON": {func(i *issuer) { i.metadata = "<html>" }, "malformed"},
+		"keys no JSON":     {func(i *issuer) { i.keys = "<html>" }, "malformed"},
+		"no keys":          {func(i *issuer) { i.keys = setOf() }, "no key "},
+		"a symmetric key": {func(i *issuer) { i.keys = setOf(`{"kty":"oct","k":"c2VjcmV0","kid":"one"}`) },
+			"symmetric"},
+		"a key for encryption": {func(i *issuer) {
+			i.keys = setOf(strings.Replace(publicKey(t, "one"), `"kty"`, `"use":"enc","kty"`, 1))
+		}, `"enc"`},
+		"too large":       {func(i *issuer) { i.keys = setOf(strings.Repeat(" ", maxDocument)) }, "larger"},
+		"too many keys":   {func(i *issuer) { i.keys = setOf(strings.Repeat("{},", maxKeys) + "{}") }, "keys"},
+		"a short RSA key": {func(i *issuer) { i.keys = setOf(shortRSA(t)) }, "2048"},
+		"no point of the curve": {
+			func(i *issuer) { i.keys = setOf(`{"kty":"EC","crv":"P-256","kid":"one","x":"AQ","y":"AQ"}`) }, "curve",
+		},
 	} {
 		i := newIssuer(t, setOf(publicKey(t, "one")))
 		i.change(func() { c.change(i) })
@@ -275,7 +285,8 @@ func TestUnavailable(t *testing.T) {
 			err = fmt.Errorf("%w: %w", err, set.failure)
 			set.mu.Unlock()
 		}
-		if wellFormed := errors.Is(err, errNoKeys); wellFormed == errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), c.want) {
+		if wellFormed := errors.Is(err, errNoKeys); wellFormed == errors.Is(err, ErrUnavailable) ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -288,7 +299,8 @@ func shortRSA(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fmt.Sprintf(`{"kty":"RSA","kid":"one","e":"AQAB","n":%q}`, base64.RawURLEncoding.EncodeToString(key.N.Bytes()))
+	return fmt.Sprintf(`{"kty":"RSA","kid":"one","e":"AQAB","n":%q}`,
+		base64.RawURLEncoding.EncodeToString(key.N.Bytes()))
 }
 
 // TestSkipsUnusableKeys checks that one unusable key does not hide the others.
@@ -302,12 +314,14 @@ func TestSkipsUnusableKeys(t *testing.T) {
 
 // TestDiscoveryOfAnIssuerWithAPath checks both places of the metadata.
 func TestDiscoveryOfAnIssuerWithAPath(t *testing.T) {
-	for _, path := range []string{"/realms/acme/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/realms/acme"} {
+	for _, path := range []string{"/realms/acme/.well-known/openid-configuration",
+		"/.well-known/oauth-authorization-server/realms/acme"} {
 		mux := http.NewServeMux()
 		server := httptest.NewServer(mux)
 		keys := setOf(publicKey(t, "one"))
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			_ = json.NewEncoder(w).Encode(map[string]string{"issuer": server.URL + "/realms/acme", "jwks_uri": server.URL + "/certs"})
+			_ = json.NewEncoder(w).Encode(map[string]string{"issuer": server.URL + "/realms/acme",
+				"jwks_uri": server.URL + "/certs"})
 		})
 		mux.HandleFunc("/certs", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, keys) })
 		if _, err := open(t, Source{Issuer: server.URL + "/realms/acme"}).Find(t.Context(), "one", every); err != nil {
@@ -320,14 +334,17 @@ func TestDiscoveryOfAnIssuerWithAPath(t *testing.T) {
 // TestPrivateAuthority checks that TLS needs the system's authorities or the given one.
 func TestPrivateAuthority(t *testing.T) {
 	keys := setOf(publicKey(t, "one"))
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, keys) }))
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, keys)
+	}))
 	server.Config.ErrorLog = hclog.NewNullLogger().StandardLogger(nil)
 	t.Cleanup(server.Close)
 	if _, err := open(t, Source{URL: server.URL}).Find(t.Context(), "one", every); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("without the authority: %v", err)
 	}
 	path := filepath.Join(t.TempDir(), "ca.pem")
-	text := fmt.Sprintf("-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n", base64.StdEncoding.EncodeToString(server.Certificate().Raw))
+	text := fmt.Sprintf("-----BEGIN CERTIFICATE-----\n%s\n-----END CERTIFICATE-----\n",
+		base64.StdEncoding.EncodeToString(server.Certificate().Raw))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -361,9 +378,12 @@ func TestPoolKeepsSets(t *testing.T) {
 
 func TestCheckURL(t *testing.T) {
 	for text, good := range map[string]bool{
-		"https://id.example.com": true, "https://10.0.0.1/keys": true, "http://127.0.0.1:8080/x": true, "http://localhost/x": true, "http://[::1]/x": true,
-		"": false, "id.example.com": false, "http://id.example.com": false, "http://localhost.evil.example/": false, "ftp://localhost/": false,
-		"https://u:p@id.example.com": false, "https://id.example.com/#x": false, "file:///etc/passwd": false, "https:id.example.com": false, "https://": false,
+		"https://id.example.com": true, "https://10.0.0.1/keys": true,
+		"http://127.0.0.1:8080/x": true, "http://localhost/x": true, "http://[::1]/x": true,
+		"": false, "id.example.com": false, "http://id.example.com": false,
+		"http://localhost.evil.example/": false, "ftp://localhost/": false,
+		"https://u:p@id.example.com": false, "https://id.example.com/#x": false,
+		"file:///etc/passwd": false, "https:id.example.com": false, "https://": false,
 	} {
 		if err := CheckURL(text); (err == nil) != good {
 			t.Errorf("%q: %v", text, err)
