@@ -160,7 +160,8 @@ func (b *Broker) Challenge(ctx context.Context, c sdk.Challenge) (sdk.ChallengeR
 // withCommand adds the login command to the reason that transports show to people.
 func (b *Broker) withCommand(res sdk.ChallengeResult) sdk.ChallengeResult {
 	if res.NeedsLogin {
-		res.Reason = needsLogin(res.Reason, b.o.Server, b.o.Tenant).Message + ": run `" + command(b.o.Server, b.o.Tenant) + "`"
+		res.Reason = needsLogin(res.Reason, b.o.Server, b.o.Tenant).Message + ": run `" + command(b.o.Server,
+			b.o.Tenant) + "`"
 	}
 	return res
 }
@@ -197,7 +198,8 @@ func (b *Broker) find(r sdk.AuthRequest) (*cachedCredential, error) {
 	cc := b.entries[key]
 	if cc == nil {
 		if len(b.entries) >= maxEntries && !b.evict() {
-			return nil, sdk.Errorf(sdk.Denied, "too many purposes: one server may have credentials for %d combinations of resource, scopes and subject", maxEntries)
+			return nil, sdk.Errorf(sdk.Denied, "too many purposes: one server may have credentials for %d combinations of resource, scopes and subject",
+				maxEntries)
 		}
 		cc = &cachedCredential{request: r, server: b.o.Server, tenant: b.o.Tenant}
 		b.entries[key] = cc
@@ -213,7 +215,8 @@ func (b *Broker) find(r sdk.AuthRequest) (*cachedCredential, error) {
 func (b *Broker) evict() bool {
 	var oldest string
 	for key, cc := range b.entries {
-		if cc.pending == nil && cc.strikes == 0 && cc.failure == nil && (oldest == "" || cc.used.Before(b.entries[oldest].used)) {
+		if cc.pending == nil && cc.strikes == 0 && cc.failure == nil &&
+			(oldest == "" || cc.used.Before(b.entries[oldest].used)) {
 			oldest = key
 		}
 	}

@@ -20,7 +20,8 @@ import (
 // expired share one query. AUO-10
 func TestExpiredCredentialIsRefreshedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &provider{takes: time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Hour), nil }}
+		p := &provider{takes: time.Second,
+			authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Hour), nil }}
 		b := broker(t, Options{Auth: p})
 		for round := 1; round <= 2; round++ {
 			var calls sync.WaitGroup
@@ -53,7 +54,8 @@ func TestCredentialIsReplacedBeforeExpiry(t *testing.T) {
 			t.Helper()
 			c, err := b.Authorize(t.Context(), request)
 			n, _ := p.asked()
-			if token == "" && err == nil || token != "" && (err != nil || c.Headers["Authorization"] != "Bearer "+token) || n != asked {
+			if token == "" && err == nil ||
+				token != "" && (err != nil || c.Headers["Authorization"] != "Bearer "+token) || n != asked {
 				t.Fatalf("%v, %v after %d questions; want %q after %d", c, err, n, token, asked)
 			}
 		}
@@ -76,7 +78,8 @@ func TestCredentialIsReplacedBeforeExpiry(t *testing.T) {
 		down = nil
 		at(10 * time.Second)
 		want("token-6", 6)
-		if s := b.State(); s.Kind != "ready" || s.Account != "ada" || !s.Expires.Equal(time.Now().Add(10*time.Minute)) || !s.Since.Equal(time.Now()) {
+		if s := b.State(); s.Kind != "ready" || s.Account != "ada" ||
+			!s.Expires.Equal(time.Now().Add(10*time.Minute)) || !s.Since.Equal(time.Now()) {
 			t.Errorf("the state is %+v", s)
 		}
 	})
@@ -92,9 +95,11 @@ func TestShortLivedCredentialIsUsedForHalfItsLife(t *testing.T) {
 		for _, step := range []struct {
 			after time.Duration
 			want  int
-		}{{0, 1}, {0, 2}, {0, 2}, {499 * time.Millisecond, 2}, {time.Millisecond, 3}, {9 * time.Second, 3}, {time.Second, 4}, {14 * time.Second, 4}, {time.Second, 5}, {59 * time.Minute, 5}} {
+		}{{0, 1}, {0, 2}, {0, 2}, {499 * time.Millisecond, 2}, {time.Millisecond, 3}, {9 * time.Second, 3},
+			{time.Second, 4}, {14 * time.Second, 4}, {time.Second, 5}, {59 * time.Minute, 5}} {
 			time.Sleep(step.after)
-			if c, err := b.Authorize(t.Context(), request); err != nil || c.Headers["Authorization"] != fmt.Sprintf("Bearer token-%d", step.want) {
+			if c, err := b.Authorize(t.Context(), request); err != nil ||
+				c.Headers["Authorization"] != fmt.Sprintf("Bearer token-%d", step.want) {
 				t.Errorf("%d: %v, %v", step.want, c, err)
 			}
 		}
@@ -105,12 +110,13 @@ func TestShortLivedCredentialIsUsedForHalfItsLife(t *testing.T) {
 // often. Callers receive the reason and the time of the next attempt at once.
 func TestFailingProviderIsAskedLessOften(t *testing.T) {
 	for name, failure := range map[string]error{
-		"unreachable": &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the issuer is down", Hint: "check the network"},
-		"plugin":      fault.New(fault.PluginExited, "the plugin's process ended").WithHint("see its log"),
-		"settings":    sdk.AttrErrorf("token", "the variable TOKEN is not set"),
-		"odd":         errors.New("odd"),
-		"late":        context.DeadlineExceeded,
-		"absent":      sdk.Errorf(sdk.Unimplemented, "no such method"),
+		"unreachable": &sdk.Error{Code: sdk.Unavailable, Reason: "unreachable", Message: "the issuer is down",
+			Hint: "check the network"},
+		"plugin":   fault.New(fault.PluginExited, "the plugin's process ended").WithHint("see its log"),
+		"settings": sdk.AttrErrorf("token", "the variable TOKEN is not set"),
+		"odd":      errors.New("odd"),
+		"late":     context.DeadlineExceeded,
+		"absent":   sdk.Errorf(sdk.Unimplemented, "no such method"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,7 +125,8 @@ func TestFailingProviderIsAskedLessOften(t *testing.T) {
 				var e *sdk.Error
 				for range 60 * 60 {
 					_, err := b.Authorize(t.Context(), request)
-					if !errors.As(err, &e) || e.Code == sdk.Unimplemented || e.Code == sdk.Internal || !strings.Contains(e.Hint, "it is tried again in ") {
+					if !errors.As(err, &e) || e.Code == sdk.Unimplemented || e.Code == sdk.Internal ||
+						!strings.Contains(e.Hint, "it is tried again in ") {
 						t.Fatalf("%#v", err)
 					}
 					time.Sleep(time.Second)
@@ -127,7 +134,8 @@ func TestFailingProviderIsAskedLessOften(t *testing.T) {
 				if n, _ := p.asked(); n < 60 || n > 70 {
 					t.Errorf("asked %d times in an hour", n)
 				}
-				if f := new(fault.Error); errors.As(failure, &f) && (e.Message != f.Message || !strings.HasPrefix(e.Hint, "see its log; ")) {
+				if f := new(fault.Error); errors.As(failure, &f) &&
+					(e.Message != f.Message || !strings.HasPrefix(e.Hint, "see its log; ")) {
 					t.Errorf("%+v", e)
 				}
 			})
@@ -147,7 +155,8 @@ func TestDeniedIsAskedAgainAfterAMinute(t *testing.T) {
 		for range 120 {
 			_, err := b.Authorize(t.Context(), request)
 			e, ok := errors.AsType[*sdk.Error](err)
-			if !ok || e.Code != sdk.Denied || e.Hint != denied.Hint || e.Path != denied.Path || e.Message != denied.Message {
+			if !ok || e.Code != sdk.Denied || e.Hint != denied.Hint || e.Path != denied.Path ||
+				e.Message != denied.Message {
 				t.Fatalf("%#v", err)
 			}
 			time.Sleep(time.Second)
@@ -174,14 +183,16 @@ func TestNoQueryAfterNeedsLogin(t *testing.T) {
 			loggedIn := false
 			p := &provider{authorize: func(n int) (sdk.Credential, error) {
 				if !loggedIn {
-					return sdk.Credential{}, &sdk.Error{Code: sdk.NeedsLogin, Message: "the login expired", Hint: "whatever the plugin says"}
+					return sdk.Credential{},
+						&sdk.Error{Code: sdk.NeedsLogin, Message: "the login expired", Hint: "whatever the plugin says"}
 				}
 				return bearer(n, 0), nil
 			}}
 			b := broker(t, Options{Auth: p, Changed: s.now, Tenant: tenant})
 			for range 1000 {
 				_, err := b.Authorize(t.Context(), request)
-				if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin || e.Reason != "needs_login" || e.Message != "the login expired" || e.Hint != "run `"+want+"`" {
+				if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.NeedsLogin ||
+					e.Reason != "needs_login" || e.Message != "the login expired" || e.Hint != "run `"+want+"`" {
 					t.Fatalf("%#v", err)
 				}
 				time.Sleep(time.Minute)
@@ -197,7 +208,8 @@ func TestNoQueryAfterNeedsLogin(t *testing.T) {
 			if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.NeedsLogin {
 				t.Error(err)
 			}
-			if state := b.State(); state.Kind != "needs_login" || state.Reason != "the login expired" || time.Since(state.Since) < 900*time.Minute {
+			if state := b.State(); state.Kind != "needs_login" || state.Reason != "the login expired" ||
+				time.Since(state.Since) < 900*time.Minute {
 				t.Errorf("the state is %+v", state)
 			}
 			loggedIn = true
@@ -216,12 +228,14 @@ func TestNoQueryAfterNeedsLogin(t *testing.T) {
 // the next caller receives the answer.
 func TestQueryOutlivesItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &provider{takes: 10 * time.Second, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
+		p := &provider{takes: 10 * time.Second,
+			authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		b := broker(t, Options{Auth: p})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
-		if _, err := b.Authorize(ctx, request); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+		if _, err := b.Authorize(ctx, request); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		time.Sleep(9 * time.Second)
@@ -242,13 +256,15 @@ func TestQueryTimesOut(t *testing.T) {
 		p := &provider{takes: time.Hour, authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }}
 		b := broker(t, Options{Auth: p, Timeout: 20 * time.Second})
 		begun := time.Now()
-		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Deadline || time.Since(begun) != 20*time.Second {
+		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Deadline ||
+			time.Since(begun) != 20*time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		time.Sleep(time.Second)
 		begun = time.Now()
 		time.AfterFunc(time.Second, b.Close)
-		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled || time.Since(begun) != time.Second {
+		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled ||
+			time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		b.Forget()
@@ -327,11 +343,14 @@ func TestPurposesHaveTheirOwnCredentials(t *testing.T) {
 // TestNewPurposesDoNotEvictFailures: entries with a failure are not evicted in favour of
 // new purposes.
 func TestNewPurposesDoNotEvictFailures(t *testing.T) {
-	p := &provider{authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") }}
+	p := &provider{
+		authorize: func(int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") },
+	}
 	b := broker(t, Options{Auth: p})
 	for i := range 100 {
 		_, err := b.Authorize(t.Context(), sdk.AuthRequest{URL: fmt.Sprint("https://x/", i)})
-		if want := sdk.NeedsLogin; i < maxEntries && sdk.CodeOf(err) != want || i >= maxEntries && sdk.CodeOf(err) != sdk.Denied {
+		if want := sdk.NeedsLogin; i < maxEntries && sdk.CodeOf(err) != want ||
+			i >= maxEntries && sdk.CodeOf(err) != sdk.Denied {
 			t.Fatalf("%d: %v", i, err)
 		}
 	}
@@ -344,7 +363,8 @@ func TestNewPurposesDoNotEvictFailures(t *testing.T) {
 func TestSecretsAreConcealed(t *testing.T) {
 	var concealed []string
 	p := &provider{authorize: func(int) (sdk.Credential, error) {
-		return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer abc", "X-Key": "def"}, Query: map[string]string{"key": "ghi"}}, nil
+		return sdk.Credential{Headers: map[string]string{"Authorization": "Bearer abc", "X-Key": "def"},
+			Query: map[string]string{"key": "ghi"}}, nil
 	}}
 	b := broker(t, Options{Auth: p, Conceal: func(secret string) { concealed = append(concealed, secret) }})
 	if _, err := b.Authorize(t.Context(), request); err != nil {

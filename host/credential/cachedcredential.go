@@ -58,7 +58,8 @@ func (cc *cachedCredential) cached(stamp string, now time.Time) (*sdk.Credential
 	case cc.failure.holds(stamp, now) && cc.valid(now):
 	case cc.failure.holds(stamp, now):
 		return nil, cc.failure.error(now)
-	case cc.cred == nil || cc.cred.PerRequest || stamp != cc.stamp || !cc.cred.Expires.IsZero() && cc.cred.Expires.Sub(now) <= cc.margin:
+	case cc.cred == nil || cc.cred.PerRequest || stamp != cc.stamp ||
+		!cc.cred.Expires.IsZero() && cc.cred.Expires.Sub(now) <= cc.margin:
 		return nil, nil
 	}
 	cc.recordUse(now)
@@ -105,7 +106,8 @@ func (cc *cachedCredential) failed(err error, before, after string, now time.Tim
 	if denied {
 		cc.pause = pauseLast
 	}
-	cc.failure = &failureState{kind: "failed", err: e, until: now.Add(cc.pause), stamp: after, temporary: e.Code != sdk.AuthRequired && !denied, final: denied}
+	cc.failure = &failureState{kind: "failed", err: e, until: now.Add(cc.pause), stamp: after,
+		temporary: e.Code != sdk.AuthRequired && !denied, final: denied}
 	cc.setKind("failed", now)
 	return cc.failure.error(now)
 }
@@ -114,7 +116,8 @@ func (cc *cachedCredential) failed(err error, before, after string, now time.Tim
 // a person who logged out does not want it presented again.
 func (cc *cachedCredential) requireLogin(reason, stamp string, now time.Time) *sdk.Error {
 	cc.cred = nil
-	cc.failure = &failureState{kind: "needs_login", err: needsLogin(reason, cc.server, cc.tenant), lasting: true, stamp: stamp}
+	cc.failure = &failureState{kind: "needs_login", err: needsLogin(reason, cc.server, cc.tenant), lasting: true,
+		stamp: stamp}
 	cc.setKind("needs_login", now)
 	return cc.failure.error(now)
 }

@@ -18,7 +18,8 @@ func TestChangedTokenIsPresented(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var s stamp
 				has, presented := "old", 0
-				p := &provider{challenge: nothing, authorize: func(int) (sdk.Credential, error) { return bearer(has, time.Minute), nil }}
+				p := &provider{challenge: nothing,
+					authorize: func(int) (sdk.Credential, error) { return bearer(has, time.Minute), nil }}
 				b := broker(t, Options{Auth: p, Changed: s.now})
 				takes := func(authorization string) int {
 					if presented++; authorization == "Bearer token-new" {

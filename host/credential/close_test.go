@@ -46,7 +46,8 @@ func TestCloseDrainsQueries(t *testing.T) {
 					b.Close()
 					closed <- time.Since(begun) - time.Second
 				})
-				if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled || time.Since(begun) != time.Second {
+				if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled ||
+					time.Since(begun) != time.Second {
 					t.Errorf("who waited got %v after %s", err, time.Since(begun))
 				}
 				if took := <-closed; took != test.closes || ended != test.ends || locked {

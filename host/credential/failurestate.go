@@ -91,7 +91,8 @@ func command(server, tenant string) string {
 		return "junctor login " + server
 	}
 	if strings.ContainsFunc(tenant, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._@:/+-", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("._@:/+-", r))
 	}) {
 		tenant = "'" + strings.ReplaceAll(tenant, "'", `'\''`) + "'"
 	}
@@ -127,7 +128,8 @@ func asError(err error) *sdk.Error {
 			e.Reason, e.Hint = fault.AuthPluginReason(f), pluginHint(f)
 		}
 	case isFault:
-		e = &sdk.Error{Code: sdk.Unavailable, Reason: cmp.Or(secretReasons[f.Code], fault.AuthPluginReason(f)), Message: f.Message, Hint: pluginHint(f), Output: f.Output}
+		e = &sdk.Error{Code: sdk.Unavailable, Reason: cmp.Or(secretReasons[f.Code], fault.AuthPluginReason(f)),
+			Message: f.Message, Hint: pluginHint(f), Output: f.Output}
 	case errors.Is(err, context.Canceled):
 		e = unused()
 	case errors.Is(err, context.DeadlineExceeded):

@@ -12,8 +12,10 @@ import (
 // TestOutputIsRedacted: the last output of a provider's program is passed on with secrets
 // redacted.
 func TestOutputIsRedacted(t *testing.T) {
-	said := &sdk.Error{Code: sdk.Unavailable, Message: "gcloud ended with status 1", Output: []string{"token s3cret is bad", "log in first"}}
-	concealed := &fault.Error{Code: fault.UpstreamUnavailable, Message: said.Message, Err: said, Output: []string{"token *** is bad", "log in first"}}
+	said := &sdk.Error{Code: sdk.Unavailable, Message: "gcloud ended with status 1",
+		Output: []string{"token s3cret is bad", "log in first"}}
+	concealed := &fault.Error{Code: fault.UpstreamUnavailable, Message: said.Message, Err: said,
+		Output: []string{"token *** is bad", "log in first"}}
 	for _, c := range []struct {
 		err  error
 		want []string
@@ -32,7 +34,8 @@ func TestOutputIsRedacted(t *testing.T) {
 // redacted.
 func TestMessageIsRedacted(t *testing.T) {
 	said := &sdk.Error{Code: sdk.Invalid, Path: "token", Message: "s3cret is bad", Hint: "s3cret is not a token"}
-	e := asError(&fault.Error{Code: fault.UpstreamSettings, Message: "token: *** is bad", Hint: "*** is not a token", Path: "token", Err: said})
+	e := asError(&fault.Error{Code: fault.UpstreamSettings, Message: "token: *** is bad", Hint: "*** is not a token",
+		Path: "token", Err: said})
 	if e.Code != sdk.Invalid || e.Path != "token" || e.Message != "*** is bad" || e.Hint != "*** is not a token" {
 		t.Errorf("%+v", e)
 	}

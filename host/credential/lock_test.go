@@ -79,7 +79,8 @@ func TestProcessesRefreshOnce(t *testing.T) {
 // if another process holds the lock.
 func TestBrokerWithoutLock(t *testing.T) {
 	p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, time.Second), nil }}
-	b := broker(t, Options{Auth: p, Lock: func(context.Context) (func(), error) { return nil, errors.New("read only") }})
+	b := broker(t,
+		Options{Auth: p, Lock: func(context.Context) (func(), error) { return nil, errors.New("read only") }})
 	for range 2 {
 		if _, err := b.Authorize(t.Context(), request); err != nil {
 			t.Error(err)
@@ -89,7 +90,8 @@ func TestBrokerWithoutLock(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}})
-	if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Deadline || !strings.Contains(err.Error(), "another process") {
+	if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Deadline ||
+		!strings.Contains(err.Error(), "another process") {
 		t.Error(err)
 	}
 	if res, err := b.Challenge(t.Context(), sdk.Challenge{AuthRequest: request, Status: 401, Attempt: 1}); err == nil {

@@ -22,7 +22,10 @@ func (s *signer) Authorize(_ context.Context, r sdk.AuthRequest) (sdk.Credential
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.authorized++
-	return sdk.Credential{Headers: map[string]string{"Authorization": fmt.Sprint(r.Method, " ", r.URL, " ", s.authorized)}, PerRequest: true}, s.down
+	return sdk.Credential{
+		Headers:    map[string]string{"Authorization": fmt.Sprint(r.Method, " ", r.URL, " ", s.authorized)},
+		PerRequest: true,
+	}, s.down
 }
 
 // TestPerRequestCredentialsAreNotKept: each request has its own credential, also when
@@ -36,7 +39,8 @@ func TestPerRequestCredentialsAreNotKept(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 50 {
 			all.Go(func() {
-				r := sdk.AuthRequest{Method: fmt.Sprint("M", n), URL: fmt.Sprint("https://x/", n), Resource: "https://x"}
+				r := sdk.AuthRequest{Method: fmt.Sprint("M", n), URL: fmt.Sprint("https://x/", n),
+					Resource: "https://x"}
 				c, err := b.Authorize(t.Context(), r)
 				mu.Lock()
 				defer mu.Unlock()

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	idleTime        = time.Hour      // unused brokers are closed after this time
-	idleTimeRefused = 24 * time.Hour // the same for brokers that remember a refusal, so that the server is not asked again
+	idleTime = time.Hour // unused brokers are closed after this time
+	// The same for brokers that remember a refusal, so that the server is not asked again.
+	idleTimeRefused = 24 * time.Hour
 	sweepEvery      = 5 * time.Minute
 )
 

@@ -63,7 +63,8 @@ func TestPoolClosesIdleBrokers(t *testing.T) {
 		if s := c.State(Key{Server: "github", Tenant: "tenant-0"}); s.Kind != "unknown" {
 			t.Errorf("the first is %+v", s)
 		}
-		if cred, err := first.Authorize(t.Context(), request); err != nil || cred.Headers["Authorization"] != "Bearer token-5041" {
+		if cred, err := first.Authorize(t.Context(), request); err != nil ||
+			cred.Headers["Authorization"] != "Bearer token-5041" {
 			t.Errorf("the first gets %v, %v", cred, err)
 		}
 		if got := c.Tenants("github"); len(got) > 35 || len(c.Tenants("gitlab")) != 0 {
@@ -77,7 +78,8 @@ func TestPoolClosesIdleBrokers(t *testing.T) {
 func TestPoolKeepsBusyBrokers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTestPool(t)
-		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil }, takes: 3 * time.Hour}
+		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 0), nil },
+			takes: 3 * time.Hour}
 		slow := func(tenant string) sdk.Credentials {
 			return c.Credentials(Key{Server: "github", Tenant: tenant}, func() (*Broker, func()) {
 				c.open.Add(1)
@@ -103,7 +105,8 @@ func TestPoolKeepsBusyBrokers(t *testing.T) {
 		}
 		time.Sleep(10 * time.Minute)
 		if c.open.Load() != 1 {
-			t.Errorf("%d are open: that of the call has just been used, and nothing goes on in the other", c.open.Load())
+			t.Errorf("%d are open: that of the call has just been used, and nothing goes on in the other",
+				c.open.Load())
 		}
 		if time.Sleep(2 * time.Hour); c.open.Load() != 0 {
 			t.Errorf("%d are open that nobody uses", c.open.Load())
@@ -125,7 +128,9 @@ func TestPoolRemembersRefusals(t *testing.T) {
 					break
 				}
 				presented++
-				if _, err := c.of("acme", p).Challenge(t.Context(), sdk.Challenge{AuthRequest: request, Status: http.StatusUnauthorized, Attempt: attempt}); err != nil {
+				if _, err := c.of("acme", p).Challenge(t.Context(),
+					sdk.Challenge{AuthRequest: request, Status: http.StatusUnauthorized,
+						Attempt: attempt}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -154,7 +159,8 @@ func TestPoolClose(t *testing.T) {
 	if _, err := one.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled {
 		t.Error(err)
 	}
-	if _, err := one.Challenge(t.Context(), sdk.Challenge{AuthRequest: request, Status: http.StatusUnauthorized}); err == nil {
+	if _, err := one.Challenge(t.Context(),
+		sdk.Challenge{AuthRequest: request, Status: http.StatusUnauthorized}); err == nil {
 		t.Error("a refusal is answered after the end")
 	}
 	if c.open.Load() != 0 {

@@ -56,7 +56,8 @@ func (p *provider) asked() (authorized, challenged int) {
 }
 
 func bearer(token any, lasts time.Duration) sdk.Credential {
-	c := sdk.Credential{Headers: map[string]string{"Authorization": fmt.Sprintf("Bearer token-%v", token)}, Account: "ada"}
+	c := sdk.Credential{Headers: map[string]string{"Authorization": fmt.Sprintf("Bearer token-%v", token)},
+		Account: "ada"}
 	if lasts != 0 {
 		c.Expires = time.Now().Add(lasts)
 	}
@@ -89,7 +90,8 @@ func broker(t *testing.T, o Options) *Broker {
 	return b
 }
 
-var request = sdk.AuthRequest{Method: "POST", URL: "https://mcp.example.com/mcp", Resource: "https://mcp.example.com/mcp"}
+var request = sdk.AuthRequest{Method: "POST", URL: "https://mcp.example.com/mcp",
+	Resource: "https://mcp.example.com/mcp"}
 
 // call does what a transport does for one request. takes returns the server's status
 // for a credential.
@@ -99,7 +101,8 @@ func call(t *testing.T, b *Broker, takes func(authorization string) (status int)
 }
 
 // callAs is call. named says that the transport names the refused credential.
-func callAs(t *testing.T, b *Broker, named bool, takes func(authorization string) (status int)) (status int, err error) {
+func callAs(t *testing.T, b *Broker, named bool,
+	takes func(authorization string) (status int)) (status int, err error) {
 	t.Helper()
 	for attempt := 1; ; attempt++ {
 		c, err := b.Authorize(t.Context(), request)
@@ -110,7 +113,8 @@ func callAs(t *testing.T, b *Broker, named bool, takes func(authorization string
 		if status != http.StatusUnauthorized && status != http.StatusForbidden {
 			return status, nil
 		}
-		about := sdk.Challenge{AuthRequest: request, Status: status, WWWAuthenticate: []string{`Bearer scope="a"`}, Attempt: attempt}
+		about := sdk.Challenge{AuthRequest: request, Status: status, WWWAuthenticate: []string{`Bearer scope="a"`},
+			Attempt: attempt}
 		if named {
 			about.Presented = c.Name
 		}

@@ -179,7 +179,8 @@ func (b *Broker) challenge(ctx context.Context, cc *cachedCredential, q *query, 
 }
 
 // replace records the credential that replaces the refused one.
-func (b *Broker) replace(cc *cachedCredential, q *query, c sdk.Challenge, cred sdk.Credential, err error, before string) {
+func (b *Broker) replace(cc *cachedCredential, q *query, c sdk.Challenge, cred sdk.Credential, err error,
+	before string) {
 	if err != nil && c.Status != http.StatusUnauthorized { // the old one stays valid for other requests
 		b.update(func() {
 			if e := asError(err); e.Code == sdk.NeedsLogin {

@@ -105,7 +105,9 @@ func (cc *cachedCredential) earlier(c sdk.Challenge, arrived int, now time.Time)
 
 // decide answers a refusal without the provider, if possible; done reports whether
 // it did. arrived is the generation when the refusal came.
-func (cc *cachedCredential) decide(c sdk.Challenge, arrived int, stamp string, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
+func (cc *cachedCredential) decide(c sdk.Challenge, arrived int, stamp string, now time.Time) (
+	res sdk.ChallengeResult, err error, done bool,
+) {
 	again := c.Attempt > 1
 	if c.Status != http.StatusUnauthorized {
 		return cc.tooNarrow(c, cc.earlier(c, arrived, now), now)
@@ -125,7 +127,8 @@ func (cc *cachedCredential) decide(c sdk.Challenge, arrived int, stamp string, n
 }
 
 // noReplacement records that the provider has nothing else to present.
-func (cc *cachedCredential) noReplacement(c sdk.Challenge, res sdk.ChallengeResult, err error, stamp string, now time.Time) (sdk.ChallengeResult, error) {
+func (cc *cachedCredential) noReplacement(c sdk.Challenge, res sdk.ChallengeResult, err error, stamp string,
+	now time.Time) (sdk.ChallengeResult, error) {
 	cc.scopes = res.Scopes
 	switch {
 	case err != nil && c.Status != http.StatusUnauthorized:

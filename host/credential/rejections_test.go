@@ -105,15 +105,18 @@ func TestRefusingServerGetsFewRequests(t *testing.T) {
 			func(int, int) (sdk.Credential, error) { return bearer("fixed", 0), nil }, nothing, false, 3, 2, 20, 40,
 		},
 		"needs a login at once": {
-			func(int, int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") }, nothing, false, 0, 0, 1, 1,
+			func(int, int) (sdk.Credential, error) { return sdk.Credential{}, sdk.Errorf(sdk.NeedsLogin, "") }, nothing,
+			false, 0, 0, 1, 1,
 		},
 		"needs a login then": {
 			func(int, int) (sdk.Credential, error) { return sdk.Credential{}, nil },
-			func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{NeedsLogin: true}, nil }, false, 1, 1, 1, 1,
+			func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{NeedsLogin: true}, nil }, false, 1,
+			1, 1, 1,
 		},
 		"cannot be asked": {
 			func(int, int) (sdk.Credential, error) { return bearer("fixed", 0), nil },
-			func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{}, errors.New("odd") }, false, 3, 2, 1, 40,
+			func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{}, errors.New("odd") }, false, 3, 2,
+			1, 40,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,14 +133,17 @@ func TestRefusingServerGetsFewRequests(t *testing.T) {
 				b := broker(t, Options{Auth: p, Changed: s.now})
 				presented := 0
 				for range 24 * 60 * 6 {
-					if status, err := call(t, b, func(string) int { presented++; return http.StatusUnauthorized }); err == nil && status != http.StatusUnauthorized {
+					if status, err := call(t, b,
+						func(string) int { presented++; return http.StatusUnauthorized }); err == nil &&
+						status != http.StatusUnauthorized {
 						t.Fatalf("%d, %v", status, err)
 					}
 					time.Sleep(10 * time.Second)
 				}
 				n, m := p.asked()
 				if presented != c.presented || m != c.challenged || n < c.least || n > c.most {
-					t.Errorf("the server got %d requests; the provider was asked %d times for a credential and %d times what to do", presented, n, m)
+					t.Errorf("the server got %d requests; the provider was asked %d times for a credential and %d times what to do",
+						presented, n, m)
 				}
 				if k := b.State().Kind; k != "refused" && k != "needs_login" {
 					t.Errorf("the state is %s", k)
@@ -351,10 +357,12 @@ func TestMissingScopeKeepsCredential(t *testing.T) {
 		}, 1, 100, sdk.NeedsLogin},
 		"no way":  {nothing, 1, 100, ""},
 		"in vain": {retry, 3, 104, ""},
-		"broken":  {func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{}, errors.New("odd") }, 1, 100, sdk.Unavailable},
+		"broken": {func(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{}, errors.New("odd") }, 1, 100,
+			sdk.Unavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &provider{challenge: c.challenge, authorize: func(int) (sdk.Credential, error) { return bearer("fixed", 0), nil }}
+			p := &provider{challenge: c.challenge,
+				authorize: func(int) (sdk.Credential, error) { return bearer("fixed", 0), nil }}
 			b := broker(t, Options{Auth: p})
 			tried := 0
 			for i := range 100 {
@@ -362,7 +370,8 @@ func TestMissingScopeKeepsCredential(t *testing.T) {
 				if status != http.StatusForbidden || c.code != "" && sdk.CodeOf(err) != c.code {
 					t.Fatalf("%d: %d, %v", i, status, err)
 				}
-				if status, err := call(t, b, func(string) int { return http.StatusOK }); err != nil || status != http.StatusOK {
+				if status, err := call(t, b, func(string) int { return http.StatusOK }); err != nil ||
+					status != http.StatusOK {
 					t.Fatalf("%d: what it does for: %d, %v", i, status, err)
 				}
 			}

@@ -23,7 +23,9 @@ type scopeChallenges struct {
 
 // tooNarrow answers a 403 without the provider, if possible; done reports whether it
 // did. crosses says that the refusal may be about the replaced credential.
-func (cc *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (res sdk.ChallengeResult, err error, done bool) {
+func (cc *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Time) (
+	res sdk.ChallengeResult, err error, done bool,
+) {
 	s := &cc.scope
 	earlier, known := s.asked[saidOf(c)]
 	switch {

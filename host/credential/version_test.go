@@ -40,7 +40,8 @@ func TestPoolClosesOtherVersions(t *testing.T) {
 				return New(Options{Server: server, Auth: p}), func() { c.open.Add(-1) }
 			})
 		}
-		for _, k := range []Key{{Server: "github", Version: "1"}, {Server: "github", Version: "2"}, {Server: "gitlab", Version: "1"}} {
+		for _, k := range []Key{{Server: "github", Version: "1"}, {Server: "github", Version: "2"},
+			{Server: "gitlab", Version: "1"}} {
 			if _, err := of(k.Server, k.Version, 0).Authorize(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +59,8 @@ func TestPoolClosesOtherVersions(t *testing.T) {
 		if err := <-answered; err != nil {
 			t.Errorf("the broker in use: %v", err)
 		}
-		if c.CloseOtherVersions("github", ""); c.open.Load() != 1 || c.find(Key{Server: "gitlab", Version: "1"}) == nil {
+		if c.CloseOtherVersions("github", ""); c.open.Load() != 1 ||
+			c.find(Key{Server: "gitlab", Version: "1"}) == nil {
 			t.Errorf("after the removal %d brokers are open", c.open.Load())
 		}
 	})
