@@ -152,7 +152,8 @@ func (r *run) result() Result {
 	slices.Sort(r.took)
 	return Result{
 		Calls: len(r.took), Took: time.Since(r.begun), Errors: r.errors,
-		Latency: Latency{P50: percentile(r.took, 50), P95: percentile(r.took, 95), P99: percentile(r.took, 99), Max: percentile(r.took, 100)},
+		Latency: Latency{P50: percentile(r.took, 50), P95: percentile(r.took, 95), P99: percentile(r.took, 99),
+			Max: percentile(r.took, 100)},
 	}
 }
 

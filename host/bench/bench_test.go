@@ -12,19 +12,21 @@ import (
 func TestRunMeasuresCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		r := Run(t.Context(), Options{Rate: 10, Concurrency: 1, Duration: 10 * time.Second, Call: func(context.Context) string {
-			n++
-			switch {
-			case n == 50:
-				time.Sleep(90 * time.Millisecond)
-			case n%20 == 0:
-				return "limit.rate"
-			default:
-				time.Sleep(10 * time.Millisecond)
-			}
-			return ""
-		}})
-		if r.Calls != 100 || r.Errors["limit.rate"] != 5 || r.Failed() != 5 || r.Latency.P50 != 10*time.Millisecond || r.Latency.P99 != 10*time.Millisecond || r.Latency.Max != 90*time.Millisecond {
+		r := Run(t.Context(),
+			Options{Rate: 10, Concurrency: 1, Duration: 10 * time.Second, Call: func(context.Context) string {
+				n++
+				switch {
+				case n == 50:
+					time.Sleep(90 * time.Millisecond)
+				case n%20 == 0:
+					return "limit.rate"
+				default:
+					time.Sleep(10 * time.Millisecond)
+				}
+				return ""
+			}})
+		if r.Calls != 100 || r.Errors["limit.rate"] != 5 || r.Failed() != 5 || r.Latency.P50 != 10*time.Millisecond ||
+			r.Latency.P99 != 10*time.Millisecond || r.Latency.Max != 90*time.Millisecond {
 			t.Errorf("%+v", r)
 		}
 		if rate := r.PerSecond(); rate < 10 || rate > 10.2 {
@@ -48,20 +50,23 @@ func TestWaitingCountsWithARate(t *testing.T) {
 func TestRunIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at, most, total atomic.Int64
-		r := Run(t.Context(), Options{Rate: 1e9, Concurrency: 1e6, Duration: 100 * time.Hour, Call: func(context.Context) string {
-			total.Add(1)
-			if now := at.Add(1); now > most.Load() {
-				most.Store(now)
-			}
-			time.Sleep(time.Second)
-			at.Add(-1)
-			return ""
-		}})
-		if most.Load() > MostConcurrency || r.Calls > MostCalls || r.PerSecond() > MostRate || int(total.Load()) != r.Calls {
+		r := Run(t.Context(),
+			Options{Rate: 1e9, Concurrency: 1e6, Duration: 100 * time.Hour, Call: func(context.Context) string {
+				total.Add(1)
+				if now := at.Add(1); now > most.Load() {
+					most.Store(now)
+				}
+				time.Sleep(time.Second)
+				at.Add(-1)
+				return ""
+			}})
+		if most.Load() > MostConcurrency || r.Calls > MostCalls || r.PerSecond() > MostRate ||
+			int(total.Load()) != r.Calls {
 			t.Errorf("%d at a time, %+v", most.Load(), r)
 		}
 		at.Store(0)
-		r = Run(t.Context(), Options{Concurrency: 1, Duration: 100 * time.Hour, Call: func(context.Context) string { return "" }})
+		r = Run(t.Context(),
+			Options{Concurrency: 1, Duration: 100 * time.Hour, Call: func(context.Context) string { return "" }})
 		if r.Took > MostDuration+time.Second || r.PerSecond() > MostRate*1.01 {
 			t.Errorf("%+v", r)
 		}
@@ -91,8 +96,10 @@ func TestPercentile(t *testing.T) {
 	for i := range 200 {
 		all = append(all, time.Duration(i+1))
 	}
-	got := fmt.Sprint(percentile(all, 50), percentile(all, 95), percentile(all, 99), percentile(all, 100), percentile(all[:1], 99), percentile(nil, 50))
-	if want := fmt.Sprint(time.Duration(100), time.Duration(190), time.Duration(198), time.Duration(200), time.Duration(1), time.Duration(0)); got != want {
+	got := fmt.Sprint(percentile(all, 50), percentile(all, 95), percentile(all, 99), percentile(all, 100),
+		percentile(all[:1], 99), percentile(nil, 50))
+	if want := fmt.Sprint(time.Duration(100), time.Duration(190), time.Duration(198), time.Duration(200),
+		time.Duration(1), time.Duration(0)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

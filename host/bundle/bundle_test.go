@@ -55,7 +55,8 @@ func archive(t testing.TB, entries ...entry) []byte {
 func open(text []byte) (*Bundle, error) { return Open(bytes.NewReader(text), int64(len(text))) }
 
 func TestUnpack(t *testing.T) {
-	b, err := open(archive(t, entry{name: "manifest.json", text: plain}, entry{name: "server/", mode: fs.ModeDir}, entry{name: "server/index.js", text: "x"}, entry{name: "bin/run", text: "y", mode: 0o755}))
+	b, err := open(archive(t, entry{name: "manifest.json", text: plain}, entry{name: "server/", mode: fs.ModeDir},
+		entry{name: "server/index.js", text: "x"}, entry{name: "bin/run", text: "y", mode: 0o755}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,36 +90,46 @@ func TestRefusedBundles(t *testing.T) {
 		entries []entry
 		want    string
 	}{
-		"no manifest":          {[]entry{{name: "x"}}, "it has no manifest.json"},
-		"a parent directory":   {[]entry{manifest, {name: "../evil"}}, "leads out"},
-		"a parent in it":       {[]entry{manifest, {name: "a/../../evil"}}, "leads out"},
-		"a parent that stays":  {[]entry{manifest, {name: "a/../evil"}}, "empty part"},
-		"an absolute path":     {[]entry{manifest, {name: "/etc/evil"}}, "leads out"},
-		"a backslash":          {[]entry{manifest, {name: `..\evil`}}, `\`},
-		"a drive":              {[]entry{manifest, {name: "C:evil"}}, "a :"},
-		"a stream":             {[]entry{manifest, {name: "x:evil"}}, "a :"},
-		"a control character":  {[]entry{manifest, {name: "x\ny"}}, "control character"},
-		"a dot at the end":     {[]entry{manifest, {name: "a./evil"}}, "ends in a dot"},
-		"an empty part":        {[]entry{manifest, {name: "a//evil"}}, "empty part"},
-		"a long name":          {[]entry{manifest, {name: strings.Repeat("a", mostName+1)}}, "too long"},
-		"deep":                 {[]entry{manifest, {name: strings.Repeat("a/", mostDepth+1) + "x"}}, "too long"},
-		"a link":               {[]entry{manifest, {name: "x", text: "/etc/passwd", mode: fs.ModeSymlink}}, "a link"},
-		"a device":             {[]entry{manifest, {name: "x", mode: fs.ModeDevice}}, "special file"},
-		"a pipe":               {[]entry{manifest, {name: "x", mode: fs.ModeNamedPipe}}, "special file"},
-		"twice":                {[]entry{manifest, {name: "x"}, {name: "x"}}, "occurs twice"},
-		"twice, other case":    {[]entry{manifest, {name: "Server/x"}, {name: "server/X"}}, "occurs twice"},
-		"file and directory":   {[]entry{manifest, {name: "x"}, {name: "x/y"}}, "a file and a directory"},
-		"a large file":         {[]entry{manifest, {name: "x", size: mostUnpacked + 1}}, "larger than"},
-		"large together":       {[]entry{manifest, {name: "x", size: mostUnpacked / 2}, {name: "y", size: mostUnpacked / 2}, {name: "z", size: mostUnpacked / 2}}, "larger than"},
-		"a bomb":               {[]entry{manifest, {name: "x", text: strings.Repeat("\x00", freeBytes+1)}}, "times as large"},
-		"many files":           {many, "at most"},
-		"a large manifest":     {[]entry{{name: "manifest.json", text: plain + strings.Repeat(" ", mostManifest)}}, "larger than"},
-		"no JSON":              {[]entry{{name: "manifest.json", text: "{\n  hunter2"}}, "manifest.json:2:3: it is not JSON"},
-		"a wrong type":         {[]entry{{name: "manifest.json", text: "{\"name\":\n 5}"}}, `"name" is not a string`},
-		"an unknown server":    {[]entry{{name: "manifest.json", text: `{"name": "x", "server": {"type": "java"}}`}}, `server.type is "java"`},
-		"no command":           {[]entry{{name: "manifest.json", text: `{"name": "x", "server": {"type": "node"}}`}}, "mcp_config is missing"},
-		"a name with a slash":  {[]entry{{name: "manifest.json", text: strings.Replace(plain, `"demo"`, `"../demo"`, 1)}}, "name is missing"},
-		"a name with two dots": {[]entry{{name: "manifest.json", text: strings.Replace(plain, `"demo"`, `".."`, 1)}}, "name is missing"},
+		"no manifest":         {[]entry{{name: "x"}}, "it has no manifest.json"},
+		"a parent directory":  {[]entry{manifest, {name: "../evil"}}, "leads out"},
+		"a parent in it":      {[]entry{manifest, {name: "a/../../evil"}}, "leads out"},
+		"a parent that stays": {[]entry{manifest, {name: "a/../evil"}}, "empty part"},
+		"an absolute path":    {[]entry{manifest, {name: "/etc/evil"}}, "leads out"},
+		"a backslash":         {[]entry{manifest, {name: `..\evil`}}, `\`},
+		"a drive":             {[]entry{manifest, {name: "C:evil"}}, "a :"},
+		"a stream":            {[]entry{manifest, {name: "x:evil"}}, "a :"},
+		"a control character": {[]entry{manifest, {name: "x\ny"}}, "control character"},
+		"a dot at the end":    {[]entry{manifest, {name: "a./evil"}}, "ends in a dot"},
+		"an empty part":       {[]entry{manifest, {name: "a//evil"}}, "empty part"},
+		"a long name":         {[]entry{manifest, {name: strings.Repeat("a", mostName+1)}}, "too long"},
+		"deep":                {[]entry{manifest, {name: strings.Repeat("a/", mostDepth+1) + "x"}}, "too long"},
+		"a link":              {[]entry{manifest, {name: "x", text: "/etc/passwd", mode: fs.ModeSymlink}}, "a link"},
+		"a device":            {[]entry{manifest, {name: "x", mode: fs.ModeDevice}}, "special file"},
+		"a pipe":              {[]entry{manifest, {name: "x", mode: fs.ModeNamedPipe}}, "special file"},
+		"twice":               {[]entry{manifest, {name: "x"}, {name: "x"}}, "occurs twice"},
+		"twice, other case":   {[]entry{manifest, {name: "Server/x"}, {name: "server/X"}}, "occurs twice"},
+		"file and directory":  {[]entry{manifest, {name: "x"}, {name: "x/y"}}, "a file and a directory"},
+		"a large file":        {[]entry{manifest, {name: "x", size: mostUnpacked + 1}}, "larger than"},
+		"large together": {[]entry{manifest, {name: "x", size: mostUnpacked / 2},
+			{name: "y", size: mostUnpacked / 2}, {name: "z", size: mostUnpacked / 2}}, "larger than"},
+		"a bomb": {[]entry{manifest, {name: "x", text: strings.Repeat("\x00", freeBytes+1)}},
+			"times as large"},
+		"many files": {many, "at most"},
+		"a large manifest": {[]entry{{name: "manifest.json", text: plain + strings.Repeat(" ", mostManifest)}},
+			"larger than"},
+		"no JSON": {[]entry{{name: "manifest.json", text: "{\n  hunter2"}},
+			"manifest.json:2:3: it is not JSON"},
+		"a wrong type": {[]entry{{name: "manifest.json", text: "{\"name\":\n 5}"}}, `"name" is not a string`},
+		"an unknown server": {[]entry{{name: "manifest.json", text: `{"name": "x", "server": {"type": "java"}}`}},
+			`server.type is "java"`},
+		"no command": {[]entry{{name: "manifest.json", text: `{"name": "x", "server": {"type": "node"}}`}},
+			"mcp_config is missing"},
+		"a name with a slash": {
+			[]entry{{name: "manifest.json", text: strings.Replace(plain, `"demo"`, `"../demo"`, 1)}},
+			"name is missing",
+		},
+		"a name with two dots": {[]entry{{name: "manifest.json", text: strings.Replace(plain, `"demo"`, `".."`, 1)}},
+			"name is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := open(archive(t, c.entries...))
@@ -127,7 +138,8 @@ func TestRefusedBundles(t *testing.T) {
 			}
 		})
 	}
-	for name, text := range map[string][]byte{"empty": nil, "text": []byte("hello"), "cut off": archive(t, manifest)[:100]} {
+	for name, text := range map[string][]byte{"empty": nil, "text": []byte("hello"),
+		"cut off": archive(t, manifest)[:100]} {
 		if _, err := open(text); err == nil || !strings.Contains(err.Error(), "not a zip archive") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -168,22 +180,35 @@ func TestServer(t *testing.T) {
 		name, goos, server string
 		want               want
 	}{
-		{"plain", "linux", `{"type": "node", "mcp_config": {"command": "node", "args": ["${__dirname}/index.js"]}}`, want{command: "node /d/index.js"}},
-		{"binary", "linux", `{"type": "binary", "mcp_config": {"command": "server/run", "args": ["a${/}b", "c${pathSeparator}d"]}}`, want{command: "/d/server/run a/b c/d"}},
+		{"plain", "linux", `{"type": "node", "mcp_config": {"command": "node", "args": ["${__dirname}/index.js"]}}`,
+			want{command: "node /d/index.js"}},
+		{"binary", "linux",
+			`{"type": "binary", "mcp_config": {"command": "server/run", "args": ["a${/}b", "c${pathSeparator}d"]}}`,
+			want{command: "/d/server/run a/b c/d"}},
 		{"uv", "linux", `{"type": "uv", "entry_point": "main.py"}`, want{command: "uv run --directory /d main.py"}},
 		{"defaults", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.dirs}", "--size=${user_config.size}", "${user_config.none}"], "env": {"ON": "${user_config.on}", "NONE": "${user_config.none}"}}}`,
 			want{command: "x ${HOME}/Desktop ${HOME}/Documents --size=1000000", env: "ON=false", notes: 1}},
 		{"asked", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.town}"], "env": {"KEY": "${user_config.key}", "M": "${user_config.maybe}"}}}`,
-			want{command: "x ${input:town}", env: "KEY=${input:key} M=${input:maybe}", inputs: []clientconfig.Input{{ID: "town"}, {ID: "key", Secret: true}, {ID: "maybe", Secret: true}}, notes: 1}},
+			want{command: "x ${input:town}", env: "KEY=${input:key} M=${input:maybe}",
+				inputs: []clientconfig.Input{{ID: "town"}, {ID: "key", Secret: true}, {ID: "maybe", Secret: true}},
+				notes:  1}},
 		{"other system", "windows", `{"type": "binary", "mcp_config": {"command": "x", "args": ["a"], "env": {"A": "1", "B": "1"}, "platform_overrides": {"win32": {"command": "y.exe", "env": {"B": "2"}}, "darwin": {"args": ["b"]}}}}`,
 			want{command: "y.exe a", env: "A=1 B=2"}},
-		{"empty command", "linux", `{"type": "node", "mcp_config": {"command": "", "args": ["a"]}}`, want{problem: "command is empty"}},
-		{"unknown setting", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.other}"]}}`, want{problem: `no "other"`}},
-		{"setting in a setting", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.loop}"]}}`, want{problem: "refers to a setting"}},
-		{"odd default", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.bad}"]}}`, want{problem: "neither a text"}},
+		{"empty command",
+			"linux",
+			`{"type": "node", "mcp_config": {"command": "", "args": ["a"]}}`, want{problem: "command is empty"}},
+		{"unknown setting", "linux",
+			`{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.other}"]}}`,
+			want{problem: `no "other"`}},
+		{"setting in a setting", "linux",
+			`{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.loop}"]}}`,
+			want{problem: "refers to a setting"}},
+		{"odd default", "linux", `{"type": "node", "mcp_config": {"command": "x", "args": ["${user_config.bad}"]}}`,
+			want{problem: "neither a text"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b, err := open(archive(t, entry{name: "manifest.json", text: `{"name": "demo", "server": ` + c.server + `, ` + settings + `}`}))
+			b, err := open(archive(t,
+				entry{name: "manifest.json", text: `{"name": "demo", "server": ` + c.server + `, ` + settings + `}`}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -194,7 +219,9 @@ func TestServer(t *testing.T) {
 			}
 			slices.Sort(env)
 			got := want{strings.Join(s.Command, " "), strings.Join(env, " "), inputs, len(s.Notes), s.Problem}
-			if got.command != c.want.command || got.env != c.want.env || !slices.Equal(inputs, c.want.inputs) || got.notes != c.want.notes || c.want.problem == "" != (got.problem == "") || !strings.Contains(got.problem, c.want.problem) {
+			if got.command != c.want.command || got.env != c.want.env || !slices.Equal(inputs, c.want.inputs) ||
+				got.notes != c.want.notes || c.want.problem == "" != (got.problem == "") ||
+				!strings.Contains(got.problem, c.want.problem) {
 				t.Errorf("got %+v, want %+v; %q", got, c.want, s.Notes)
 			}
 		})

@@ -101,11 +101,13 @@ func (b *Bundle) parse(text []byte) error {
 	switch m.Server.Type {
 	case "node", "python", "binary", "uv":
 	default:
-		return fmt.Errorf("%s: server.type is %q, and node, python, uv and binary are known", manifestName, m.Server.Type)
+		return fmt.Errorf("%s: server.type is %q, and node, python, uv and binary are known",
+			manifestName, m.Server.Type)
 	}
 	switch {
 	case !bundleName.MatchString(m.Name):
-		return fmt.Errorf("%s: name is missing, or has other characters than letters, digits, spaces and . _ -", manifestName)
+		return fmt.Errorf("%s: name is missing, or has other characters than letters, digits, spaces and . _ -",
+			manifestName)
 	case m.Server.Config == nil && m.Server.Type != "uv":
 		return fmt.Errorf("%s: server.mcp_config is missing", manifestName)
 	}

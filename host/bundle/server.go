@@ -25,7 +25,8 @@ func (b *Bundle) Server(dir, goos string) (clientconfig.Server, []clientconfig.I
 	run := b.start(goos)
 	for i, word := range append([]string{run.Command}, run.Args...) {
 		words := w.words(word)
-		if i == 0 && len(words) == 1 && strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) && !strings.HasPrefix(words[0], "${") {
+		if i == 0 && len(words) == 1 && strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) &&
+			!strings.HasPrefix(words[0], "${") {
 			words[0] = filepath.Join(dir, filepath.FromSlash(words[0]))
 		}
 		s.Command = append(s.Command, words...)
@@ -39,7 +40,8 @@ func (b *Bundle) Server(dir, goos string) (clientconfig.Server, []clientconfig.I
 		}
 	}
 	s.Notes = w.notes
-	if platforms := b.manifest.Compatibility.Platforms; len(platforms) > 0 && !slices.Contains(platforms, platform(goos)) {
+	if platforms := b.manifest.Compatibility.Platforms; len(platforms) > 0 &&
+		!slices.Contains(platforms, platform(goos)) {
 		s.Notes = append(s.Notes, "its manifest does not name this operating system among the ones that it works on")
 	}
 	switch {
@@ -114,7 +116,8 @@ var (
 	anyReference  = lazyregexp.New(`\$\{([^{}]*)\}`)
 	wholeSetting  = lazyregexp.New(`^\$\{user_config\.([^{}]*)\}$`)
 	settingName   = lazyregexp.New(`^[A-Za-z0-9_.-]{1,100}$`)
-	homeDirectory = map[string]string{"HOME": "", "DESKTOP": "/Desktop", "DOCUMENTS": "/Documents", "DOWNLOADS": "/Downloads"}
+	homeDirectory = map[string]string{"HOME": "", "DESKTOP": "/Desktop",
+		"DOCUMENTS": "/Documents", "DOWNLOADS": "/Downloads"}
 )
 
 // words replaces the references in an argument. A setting with several values becomes several

@@ -52,7 +52,8 @@ func TestOf(t *testing.T) {
 		{Tool{Name: "delete_x", ConfiguredRead: "f:1:1"}, Read, Configuration},
 		{Tool{Name: "get_x", ConfiguredRead: "f:1:1", ConfiguredWrite: "f:2:1"}, Write, Configuration},
 		{Tool{Name: "get_x", Destructive: &yes}, Write, Hint},
-		{Tool{Name: "get_x", Destructive: &yes, ReadOnly: &yes}, Read, Words}, // destructive means nothing for a tool that only reads
+		// Destructive means nothing for a tool that only reads.
+		{Tool{Name: "get_x", Destructive: &yes, ReadOnly: &yes}, Read, Words},
 		{Tool{Name: "get_x", ReadOnly: &no}, Write, Hint},
 		{Tool{Name: "frobnicate", ReadOnly: &yes}, Ambiguous, Words},
 		{Tool{Name: "delete_x", ReadOnly: &yes}, Write, Words},

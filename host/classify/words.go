@@ -78,7 +78,8 @@ var joining = wordsOf(`and then or to with`)
 
 // within are verbs that keep a tool from reading even as a part of a word: however the
 // name is written, it does not hide them.
-var within = []string{"delet", "creat", "updat", "remov", "drop", "exec", "check_out", "checkout", "insert", "write", "destroy", "overwr", "purge", "truncat"}
+var within = []string{"delet", "creat", "updat", "remov", "drop", "exec", "check_out", "checkout", "insert", "write",
+	"destroy", "overwr", "purge", "truncat"}
 
 // changes are phrases of descriptions that speak of a change.
 var changes = []string{
@@ -89,4 +90,6 @@ var changes = []string{
 }
 
 // carriesCode are arguments that hold a program, which may do anything.
-var carriesCode = wordsOf(`sql query_sql statement statements command commands cmd code script expression mutation body payload`)
+var carriesCode = wordsOf(
+	`sql query_sql statement statements command commands cmd code script expression mutation body payload`,
+)

@@ -30,7 +30,8 @@ func TestRemove(t *testing.T) {
 	if _, err := Remove([]byte(own), "x.hcl", "three"); !errors.Is(err, ErrNoServer) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := Remove([]byte("server \"a\" {"), "x.hcl", "a"); err == nil || !strings.Contains(err.Error(), "x.hcl:1") {
+	if _, err := Remove([]byte("server \"a\" {"), "x.hcl", "a"); err == nil ||
+		!strings.Contains(err.Error(), "x.hcl:1") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -38,7 +39,8 @@ func TestRemove(t *testing.T) {
 // FuzzAppendRemove: a block that was added can be removed again, and no other block and no
 // comment is lost.
 func FuzzAppendRemove(f *testing.F) {
-	for _, text := range []string{"", "\n", own, "x = 1", "# c", "x = 1\r\n", "\uFEFFserver \"a\" {}", "server \"a\" {} server \"b\" {}"} {
+	for _, text := range []string{"", "\n", own, "x = 1", "# c", "x = 1\r\n", "\uFEFFserver \"a\" {}",
+		"server \"a\" {} server \"b\" {}"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -33,7 +33,8 @@ func checkFormat(t interface {
 
 func TestFormatExamples(t *testing.T) {
 	seen := 0
-	for _, pattern := range []string{"../../examples/*.hcl", "../../testdata/config/ok*.hcl", "../../testdata/config/ok*/*.hcl"} {
+	for _, pattern := range []string{"../../examples/*.hcl", "../../testdata/config/ok*.hcl",
+		"../../testdata/config/ok*/*.hcl"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,8 @@ func TestFormatExamples(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
-		{"spaces", "server   \"a\"{\n        x=1\n yy   =  2 # why\n}\n", "server \"a\" {\n  x  = 1\n  yy = 2 # why\n}\n"},
+		{"spaces",
+			"server   \"a\"{\n        x=1\n yy   =  2 # why\n}\n", "server \"a\" {\n  x  = 1\n  yy = 2 # why\n}\n"},
 		{"carriage returns", "a  =1\r\nb= 2\r\n", "a = 1\r\nb = 2\r\n"},
 		{"byte order mark", "\xef\xbb\xbfa  =1\n", "\xef\xbb\xbfa = 1\n"},
 		{"heredoc", "a =   <<E\n  b   c\nE\n", "a = <<E\n  b   c\nE\n"},
@@ -125,7 +127,8 @@ func randomValue(t *rapid.T, b *strings.Builder, depth int) (ended bool) {
 	case 0:
 		b.WriteString(rapid.SampledFrom([]string{"1", "-1.5e3", "true", "null", "a.b[0].c", "a.*.b"}).Draw(t, "plain"))
 	case 1, 2:
-		b.WriteString(rapid.SampledFrom([]string{`""`, `"a  b"`, `"${ x  }"`, `"%{ if a   }b%{ endif }"`, `"$${no}"`, `"\"q\" \u00e4"`, `"${f(  1,2 )}x"`}).Draw(t, "text"))
+		b.WriteString(rapid.SampledFrom([]string{`""`, `"a  b"`, `"${ x  }"`, `"%{ if a   }b%{ endif }"`,
+			`"$${no}"`, `"\"q\" \u00e4"`, `"${f(  1,2 )}x"`}).Draw(t, "text"))
 	case 3:
 		fmt.Fprintf(b, "f(%s1%s,%s\"x\"%s)", g(), g(), g(), g())
 	case 4:
@@ -160,7 +163,8 @@ func randomValue(t *rapid.T, b *strings.Builder, depth int) (ended bool) {
 }
 
 func FuzzFormat(f *testing.F) {
-	for _, text := range []string{"a = 1\n", "b \"x\" {\n y=<<E\n z\nE\n}\n", "\xef\xbb\xbfa=1", "a=[\n1,#c\n]\r\n", "a = { b : 1, \"c\"=2 }", "a=\"${\n1}\""} {
+	for _, text := range []string{"a = 1\n", "b \"x\" {\n y=<<E\n z\nE\n}\n",
+		"\xef\xbb\xbfa=1", "a=[\n1,#c\n]\r\n", "a = { b : 1, \"c\"=2 }", "a=\"${\n1}\""} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -58,7 +58,8 @@ func (f *fixture) configure(name string) {
 	server := &conversation.Server{Revision: "2025-11-25", Capabilities: "{}"}
 	open := func(peer upstream.Peer, _ authn.Principal) *upstream.Upstream {
 		return upstream.New(upstream.Options{
-			Name: name, Peer: peer, Revisions: memory{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second, Call: time.Second, Shutdown: time.Second,
+			Name: name, Peer: peer, Revisions: memory{}, Log: hclog.NewNullLogger(), Version: "1", Start: time.Second,
+			Call: time.Second, Shutdown: time.Second,
 			Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 		})
 	}
@@ -337,7 +338,8 @@ func TestRestartedConnectionsConnectAgain(t *testing.T) {
 	if !isClosed(free.Upstream) {
 		t.Error("an idle exclusive connection stays")
 	}
-	if again := f.get(t, "a", "x", 1); again != mine || again.Upstream.Connect(t.Context()) != nil || again.Upstream.Status().Connects != 2 {
+	if again := f.get(t, "a", "x", 1); again != mine || again.Upstream.Connect(t.Context()) != nil ||
+		again.Upstream.Status().Connects != 2 {
 		t.Errorf("the owner does not connect again: %+v", again.Upstream.Status())
 	}
 }
@@ -397,7 +399,8 @@ func TestCloseGivesItsReason(t *testing.T) {
 		f.Replace("a")
 		f.end()
 		for u, want := range map[*upstream.Upstream]string{
-			replaced.Upstream: "the configuration replaced or removed the server", stopped.Upstream: "junctor is shutting down",
+			replaced.Upstream: "the configuration replaced or removed the server",
+			stopped.Upstream:  "junctor is shutting down",
 		} {
 			if err := u.Connect(t.Context()); !fault.Is(err, fault.UpstreamStopped) || fault.As(err).Message != want {
 				t.Errorf("the error is %v, not %q", err, want)

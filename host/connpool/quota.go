@@ -8,8 +8,12 @@ import (
 )
 
 var (
-	errTooManyOf  = fault.New(fault.UpstreamOverloaded, "connection limit reached: the clients of this tenant have its share of the connections open").WithHint("the operator of the gateway can raise connections in limits { per_tenant }")
-	errTooManyOwn = fault.New(fault.UpstreamOverloaded, "connection limit reached: this client has its share of the connections open").WithHint("the operator of the gateway can raise connections in limits { per_principal }")
+	errTooManyOf = fault.New(fault.UpstreamOverloaded,
+		"connection limit reached: the clients of this tenant have its share of the connections open").
+		WithHint("the operator of the gateway can raise connections in limits { per_tenant }")
+	errTooManyOwn = fault.New(fault.UpstreamOverloaded,
+		"connection limit reached: this client has its share of the connections open").
+		WithHint("the operator of the gateway can raise connections in limits { per_principal }")
 )
 
 // errLimit is the cause of errTooMany.

@@ -75,7 +75,8 @@ func ErrorToModern(rpcErr []byte) []byte {
 // IsURLElicitation reports whether the error of a legacy server sends the user to
 // pages first (2025-11-25, "URL Elicitation Required").
 func IsURLElicitation(rpcErr []byte) bool {
-	return string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeURLElicitation) && mcp.Member(rpcErr, "data", "elicitations") != nil
+	return string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeURLElicitation) &&
+		mcp.Member(rpcErr, "data", "elicitations") != nil
 }
 
 // URLElicitation returns the modern result that asks for the pages of such an
@@ -87,7 +88,8 @@ func URLElicitation(rpcErr []byte) (result []byte) {
 		if n++; n > MaxQuestions || page[0] != '{' {
 			return nil
 		}
-		question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params", mcp.DeleteMember(page, "elicitationId"))
+		question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params",
+			mcp.DeleteMember(page, "elicitationId"))
 		questions = mcp.SetMember(questions, fmt.Sprintf("q%d", n), question)
 	}
 	if n == 0 {
@@ -105,7 +107,8 @@ func InputRequired(questions []byte) []byte {
 // QuestionToLegacy returns the params of a modern server's question for a legacy
 // client, which expects an id of each page that it sends the user to.
 func QuestionToLegacy(method string, params []byte) []byte {
-	if mode, _ := mcp.TextMember(params, "mode"); method != mcp.MethodElicit || mode != "url" || mcp.Member(params, "elicitationId") != nil {
+	if mode, _ := mcp.TextMember(params, "mode"); method != mcp.MethodElicit || mode != "url" ||
+		mcp.Member(params, "elicitationId") != nil {
 		return params
 	}
 	return mcp.SetMember(params, "elicitationId", mcp.AppendText(nil, rand.Text()))

@@ -45,12 +45,13 @@ func TestURLElicitation(t *testing.T) {
 	page := `{"mode":"url","url":"https://x.example","elicitationId":"e"}`
 	asked := `{"method":"elicitation/create","params":{"mode":"url","url":"https://x.example"}}`
 	for pages, want := range map[string]string{
-		`[` + page + `]`:              `{"resultType":"input_required","inputRequests":{"q1":` + asked + `}}`,
-		`[` + page + `,` + page + `]`: `{"resultType":"input_required","inputRequests":{"q1":` + asked + `,"q2":` + asked + `}}`,
-		`[]`:                          "",
-		`[` + page + `,7]`:            "",
-		`["x"]`:                       "",
-		`{}`:                          "",
+		`[` + page + `]`: `{"resultType":"input_required","inputRequests":{"q1":` + asked + `}}`,
+		`[` + page + `,` + page + `]`: `{"resultType":"input_required","inputRequests":{"q1":` + asked + `,"q2":` +
+			asked + `}}`,
+		`[]`:               "",
+		`[` + page + `,7]`: "",
+		`["x"]`:            "",
+		`{}`:               "",
 		`[` + strings.Repeat(page+`,`, MaxQuestions) + page + `]`: "",
 	} {
 		rpcErr := []byte(`{"code":-32042,"message":"m","data":{"elicitations":` + pages + `}}`)
@@ -85,7 +86,8 @@ func TestQuestionToLegacy(t *testing.T) {
 
 func TestWithAnswers(t *testing.T) {
 	for _, c := range []struct{ params, answers, result, want string }{
-		{`{"name":"t"}`, `{"q1":{}}`, `{"requestState":"s"}`, `{"name":"t","inputResponses":{"q1":{}},"requestState":"s"}`},
+		{`{"name":"t"}`,
+			`{"q1":{}}`, `{"requestState":"s"}`, `{"name":"t","inputResponses":{"q1":{}},"requestState":"s"}`},
 		{`{"name":"t","requestState":"old"}`, `{}`, `{"requestState":"s"}`, `{"name":"t","requestState":"s"}`},
 		{`{"name":"t","requestState":"old"}`, `{}`, `{}`, `{"name":"t"}`},
 		{`{"inputResponses":{"q0":{}}}`, `{"q1":{}}`, `{}`, `{"inputResponses":{"q1":{}}}`},

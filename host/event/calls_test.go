@@ -16,7 +16,8 @@ func TestCallsAreKeptWhileFollowed(t *testing.T) {
 		t.Errorf("%+v", item)
 	}
 	s.AddCall(Event{Type: CallBegun, Item: "a_s3cret", Client: "s3cret"})
-	if item, ok := r.Next(); !ok || item.Number != 1 || item.Value.Item != "a_***" || item.Value.Client != "***" || item.Value.Time.IsZero() {
+	if item, ok := r.Next(); !ok || item.Number != 1 || item.Value.Item != "a_***" || item.Value.Client != "***" ||
+		item.Value.Time.IsZero() {
 		t.Errorf("%+v", item)
 	}
 	for range 3 * maxEvents {

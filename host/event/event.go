@@ -147,7 +147,8 @@ func NewStream(hide func(string) string) *Stream {
 	if hide == nil {
 		hide = func(text string) string { return text }
 	}
-	return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf), hide: hide, sessions: rate.NewLimiter(sessionsPerSecond, sessionsAtOnce)}
+	return &Stream{events: feed.New(maxEvents, maxBytes, sizeOf), hide: hide,
+		sessions: rate.NewLimiter(sessionsPerSecond, sessionsAtOnce)}
 }
 
 // Watch sets a function that gets each event, without its Seq. It must not wait. Watch must

@@ -15,9 +15,11 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // TestEventsAreBounded adds events that are many and large.
 func TestEventsAreBounded(t *testing.T) {
 	s := NewStream(nil)
-	s.Add(Event{Type: ToolsChanged, Server: "a", Added: make([]string, 10*maxNames), Error: strings.Repeat("x", 10*maxError)})
+	s.Add(Event{Type: ToolsChanged, Server: "a", Added: make([]string, 10*maxNames),
+		Error: strings.Repeat("x", 10*maxError)})
 	item, ok := s.Read().Next()
-	if e := item.Value; !ok || len(e.Added) != maxNames || len(e.Error) != maxError || time.Since(e.Time) > time.Minute || item.Number != 1 {
+	if e := item.Value; !ok || len(e.Added) != maxNames || len(e.Error) != maxError ||
+		time.Since(e.Time) > time.Minute || item.Number != 1 {
 		t.Errorf("%+v", item)
 	}
 	for range 3 * maxEvents {
@@ -71,7 +73,8 @@ func TestNilStreamKeepsNothing(*testing.T) {
 // TestAbsentMembersAreLeftOut encodes the shortest event.
 func TestAbsentMembersAreLeftOut(t *testing.T) {
 	text, err := json.Marshal(Event{Type: ServerReady, Server: "a"})
-	if want := `{"seq":0,"time":"0001-01-01T00:00:00Z","type":"server.ready","server":"a"}`; err != nil || string(text) != want {
+	if want := `{"seq":0,"time":"0001-01-01T00:00:00Z","type":"server.ready","server":"a"}`; err != nil ||
+		string(text) != want {
 		t.Errorf("%s, %v", text, err)
 	}
 }
@@ -82,7 +85,8 @@ func TestEventsHaveNoSecret(t *testing.T) {
 	var seen Event
 	s.Watch(func(e Event) { seen = e })
 	names := []string{"show_s3cret"}
-	s.Add(Event{Type: ToolsChanged, Client: "s3cret 1", Item: "a_s3cret", Error: "no s3cret", Added: names, Changed: names, Removed: names})
+	s.Add(Event{Type: ToolsChanged, Client: "s3cret 1", Item: "a_s3cret", Error: "no s3cret", Added: names,
+		Changed: names, Removed: names})
 	item, _ := s.Read().Next()
 	for _, e := range []Event{seen, item.Value} {
 		text, err := json.Marshal(e)

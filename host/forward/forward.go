@@ -94,7 +94,8 @@ func New(targets []string, o Options) *Forwarder {
 			o.Log.Error("a copy of the audit log is not sent", "target", Name(text), "error", err)
 			continue
 		}
-		t := &target{name: Name(text), to: to, opts: o, silent: strings.HasPrefix(text, "udp:"), lines: make(chan []byte, queueLines)}
+		t := &target{name: Name(text), to: to, opts: o, silent: strings.HasPrefix(text, "udp:"),
+			lines: make(chan []byte, queueLines)}
 		f.targets = append(f.targets, t)
 		f.done.Go(func() { t.run(ctx, f.ending) })
 	}

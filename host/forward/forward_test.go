@@ -83,7 +83,8 @@ func accept(l net.Listener, got *text) {
 func TestTargetsGetLines(t *testing.T) {
 	var got text
 	secure := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		fmt.Fprint(&got, r.Header.Get("Content-Type")+" "+r.Header.Get("User-Agent")+" "+r.Header.Get("Authorization")+" ")
+		fmt.Fprint(&got,
+			r.Header.Get("Content-Type")+" "+r.Header.Get("User-Agent")+" "+r.Header.Get("Authorization")+" ")
 		_, _ = io.Copy(&got, r.Body)
 	}))
 	defer secure.Close()
@@ -124,8 +125,9 @@ func TestTargetsGetLines(t *testing.T) {
 		"udp://" + packets("udp", "127.0.0.1:0"):                                                    message,
 		"tcp://" + listen(nil, "tcp", "127.0.0.1:0"):                                                counted,
 		"tls://" + listen(&tls.Config{Certificates: secure.TLS.Certificates}, "tcp", "127.0.0.1:0"): counted,
-		secure.URL + "/ingest":                                                                      `application/x-ndjson junctor/1\.2\.3 Bearer canary {"seq":1}\n{"seq":2}\n`,
-		Stderr:                                                                                      `{"seq":1}\n{"seq":2}\n`,
+		secure.URL +
+			"/ingest": `application/x-ndjson junctor/1\.2\.3 Bearer canary {"seq":1}\n{"seq":2}\n`,
+		Stderr: `{"seq":1}\n{"seq":2}\n`,
 	}
 	if runtime.GOOS != "windows" {
 		dir := t.TempDir()
@@ -136,7 +138,8 @@ func TestTargetsGetLines(t *testing.T) {
 		got.mu.Lock()
 		got.b.Reset()
 		got.mu.Unlock()
-		f, said := start(t, target, Options{Stderr: &got, Roots: roots, Headers: map[string]string{"Authorization": "Bearer canary"}})
+		f, said := start(t, target,
+			Options{Stderr: &got, Roots: roots, Headers: map[string]string{"Authorization": "Bearer canary"}})
 		f.Forward([][]byte{line(1), line(2)})
 		got.waitFor(t, `"seq":2}`)
 		f.Close()
@@ -190,13 +193,16 @@ func TestLinesWaitForReceiver(t *testing.T) {
 func TestReceiverBlocksNoCaller(t *testing.T) {
 	release := make(chan struct{})
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release }))
-	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
 	redirecting := httptest.NewServer(http.RedirectHandler(refusing.URL, http.StatusTemporaryRedirect))
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	defer func() { close(release); slow.Close(); refusing.Close(); redirecting.Close() }()
 	for target, want := range map[string]string{
-		slow.URL: "its queue is full", refusing.URL: "403 Forbidden", redirecting.URL: "307 Temporary Redirect", gone.URL: "refused",
+		slow.URL: "its queue is full", refusing.URL: "403 Forbidden",
+		redirecting.URL: "307 Temporary Redirect", gone.URL: "refused",
 		"https://169.254.169.254/latest": "not an address of a receiver",
 	} {
 		f, said := start(t, target, Options{})
@@ -220,8 +226,10 @@ func TestReceiverBlocksNoCaller(t *testing.T) {
 // TestCheckRefusesTargets has a table of texts.
 func TestCheckRefusesTargets(t *testing.T) {
 	for text, ok := range map[string]bool{
-		"stderr": true, "unix:///dev/log": true, "udp://10.0.0.1:514": true, "tls://logs.example.com:6514": true, "https://siem.example.com/in?x=1": true, "http://127.0.0.1:80/": true,
-		"stdout": false, "": false, "unix://dev/log": false, "udp://host": false, "tcp://host:1/path": false, "http://siem.example.com/": false, "https://u:p@host/": false, "ftp://host:21": false, "https:///": false,
+		"stderr": true, "unix:///dev/log": true, "udp://10.0.0.1:514": true,
+		"tls://logs.example.com:6514": true, "https://siem.example.com/in?x=1": true, "http://127.0.0.1:80/": true,
+		"stdout": false, "": false, "unix://dev/log": false, "udp://host": false, "tcp://host:1/path": false,
+		"http://siem.example.com/": false, "https://u:p@host/": false, "ftp://host:21": false, "https:///": false,
 	} {
 		if err := Check(text); (err == nil) != ok {
 			t.Errorf("%q: %v", text, err)
@@ -258,12 +266,14 @@ func TestSilentTargetsAreReportedOnce(t *testing.T) {
 		said, counts, refused := &text{}, &Counts{}, errors.New("connection refused")
 		to := &flaky{errs: []error{nil, refused, nil, refused, nil, refused, nil}}
 		log := hclog.New(&hclog.LoggerOptions{Output: said})
-		one := &target{name: "udp://a", to: to, silent: true, opts: Options{Log: log, Counts: counts, wait: time.Second}}
+		one := &target{name: "udp://a", to: to, silent: true,
+			opts: Options{Log: log, Counts: counts, wait: time.Second}}
 		for n := range 6 {
 			one.deliver(t.Context(), [][]byte{line(n)}, nil)
 			time.Sleep(time.Second)
 		}
-		if got := said.String(); strings.Count(got, "not sent") != 1 || strings.Contains(got, "sent again") || counts.Failing.Load() != 1 {
+		if got := said.String(); strings.Count(got, "not sent") != 1 || strings.Contains(got, "sent again") ||
+			counts.Failing.Load() != 1 {
 			t.Errorf("%d targets fail, the log says %s", counts.Failing.Load(), got)
 		}
 		time.Sleep(calm)

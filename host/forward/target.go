@@ -87,7 +87,8 @@ func newSender(text string, o *Options) (sender, error) {
 	if err != nil || name == "" {
 		name = "-"
 	}
-	return &syslog{scheme: u.Scheme, host: u.Host, path: u.Path, from: name + " junctor " + strconv.Itoa(os.Getpid()) + " audit - ", roots: o.Roots}, nil
+	return &syslog{scheme: u.Scheme, host: u.Host, path: u.Path,
+		from: name + " junctor " + strconv.Itoa(os.Getpid()) + " audit - ", roots: o.Roots}, nil
 }
 
 // A stream is a writer of this process.
@@ -141,7 +142,8 @@ func (s *syslog) send(ctx context.Context, lines [][]byte) (sent int, err error)
 }
 
 func (s *syslog) message(line []byte, now time.Time) []byte {
-	m := fmt.Appendf(nil, "<%d>1 %s %s%s", priority, now.UTC().Format("2006-01-02T15:04:05.000000Z"), s.from, bytes.TrimSuffix(line, []byte("\n")))
+	m := fmt.Appendf(nil, "<%d>1 %s %s%s", priority, now.UTC().Format("2006-01-02T15:04:05.000000Z"), s.from,
+		bytes.TrimSuffix(line, []byte("\n")))
 	if s.counted {
 		m = append([]byte(strconv.Itoa(len(m))+" "), m...)
 	}
@@ -196,8 +198,10 @@ func newEndpoint(text string, o *Options) *endpoint {
 		// A redirect could lead to another host, which the user has not named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 1, IdleConnTimeout: 30 * time.Second,
-			TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots}, TLSHandshakeTimeout: attemptTime, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
+			Proxy: http.ProxyFromEnvironment, DialContext: d.DialContext, ForceAttemptHTTP2: true, MaxIdleConns: 1,
+			IdleConnTimeout:     30 * time.Second,
+			TLSClientConfig:     &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.Roots},
+			TLSHandshakeTimeout: attemptTime, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
 		},
 	}}
 }

@@ -40,8 +40,10 @@ func (s *Scanned) Parse() (body *hclsyntax.Body, diags hcl.Diagnostics) {
 	}
 	defer func() {
 		if recover() != nil {
-			diags = hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "the file cannot be parsed", Subject: &hcl.Range{Filename: s.name},
-				Detail: "This is a mistake in the HCL library, for a file that has a mistake too. Please report it."}}
+			diags = hcl.Diagnostics{{
+				Severity: hcl.DiagError, Summary: "the file cannot be parsed", Subject: &hcl.Range{Filename: s.name},
+				Detail: "This is a mistake in the HCL library, for a file that has a mistake too. Please report it.",
+			}}
 		}
 	}()
 	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)

@@ -45,7 +45,8 @@ func Scan(name string, text []byte, limits Limits) *Scanned {
 			return s
 		}
 		if i == limits.Tokens {
-			s.Problem = &Problem{At: whole, Summary: fmt.Sprintf("the file has more than %d words and signs", limits.Tokens)}
+			s.Problem = &Problem{At: whole,
+				Summary: fmt.Sprintf("the file has more than %d words and signs", limits.Tokens)}
 			return s
 		}
 	}
@@ -124,8 +125,8 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *Problem {
 	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
 		top.pieces++
 		if top.pieces > maxPieces {
-			return &Problem{At: top.open.Range, Summary: fmt.Sprintf("the string has more than %d lines or pieces", maxPieces),
-				Hint: "keep long text in a file of its own and read it with file()"}
+			return &Problem{At: top.open.Range, Hint: "keep long text in a file of its own and read it with file()",
+				Summary: fmt.Sprintf("the string has more than %d lines or pieces", maxPieces)}
 		}
 	default:
 		if operators[tok.Type] {
@@ -133,7 +134,8 @@ func (n *nesting) token(tokens hclsyntax.Tokens, i int) *Problem {
 		}
 	}
 	if n.depth > MaxNesting {
-		return &Problem{At: tok.Range, Summary: fmt.Sprintf("brackets, operators or templates nest deeper than %d", MaxNesting)}
+		return &Problem{At: tok.Range,
+			Summary: fmt.Sprintf("brackets, operators or templates nest deeper than %d", MaxNesting)}
 	}
 	return nil
 }

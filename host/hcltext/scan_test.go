@@ -48,9 +48,11 @@ func TestScan(t *testing.T) {
 		{"escaped templates", `x = "` + strings.Repeat("$${", 1000) + "\"\n", ""},
 		{"long heredoc", "x = <<EOT\n" + strings.Repeat("\n", 150_000) + "EOT\n", "lines or pieces"},
 		{"many tokens", strings.Repeat("a=1\n", 60_000), "words and signs"},
-		{"ends of blocks in lines that the parser skips", strings.Repeat("y {\n  http {\n  }\ni}\n", 300), "nest deeper"},
+		{"ends of blocks in lines that the parser skips",
+			strings.Repeat("y {\n  http {\n  }\ni}\n", 300), "nest deeper"},
 		{"ends of blocks behind their last attribute", strings.Repeat("y {\n  a = 1 }\n", 200), ""},
-		{"blocks in lines of their own", strings.Repeat("y {\n  http {\n    x = {\n      a = 1 }\n  }\n} # end\n", 1000), ""},
+		{"blocks in lines of their own",
+			strings.Repeat("y {\n  http {\n    x = {\n      a = 1 }\n  }\n} # end\n", 1000), ""},
 		{"wrong bracket", "x = [1)\n", "closes nothing"},
 		{"stray bracket", "}\n", "closes nothing"},
 		{"template end for a brace", "x = {a=1~}\n", "closes nothing"},
@@ -115,7 +117,8 @@ func FuzzScan(f *testing.F) {
 		}
 		f.Add(text, 1)
 	}
-	for _, seed := range []string{"(", "[", "a{\n", "\"${", "!", "-", "a?b:", "%{if a}", "[for a in b:", "a[*]", ".*", "f(", "<<E\n${", "1+\n", "{for a in b:\n", "]", "}\"", "~}"} {
+	for _, seed := range []string{"(", "[", "a{\n", "\"${", "!", "-", "a?b:", "%{if a}", "[for a in b:", "a[*]", ".*",
+		"f(", "<<E\n${", "1+\n", "{for a in b:\n", "]", "}\"", "~}"} {
 		f.Add([]byte("x = "+seed), 1)
 		f.Add([]byte(seed), 500)
 		f.Add([]byte("x = \"a"+seed), 300)

@@ -19,12 +19,16 @@ var npxEntry = []*lazyregexp.Regexp{
 }
 
 var (
-	noModule   = lazyregexp.New(`MODULE_NOT_FOUND|Cannot find (?:module|package) `)
-	npmCode    = lazyregexp.New(`^npm (?:error|ERR!) code (EEXIST|ENOTEMPTY|ECOMPROMISED|ENOENT|EINTEGRITY|EJSONPARSE)\b`)
-	npmLock    = lazyregexp.New(`(?i)^npm (?:warn|error|ERR!).*\block`)
-	noProgram  = lazyregexp.New(`^sh: (?:\d+: |line \d+: )?[^:]+: (?:command )?not found$`)
-	npmCache   = lazyregexp.New(`[/\\]_cacache[/\\]`)
-	uvLock     = lazyregexp.New("(?i)(?:fail(?:ed)?|could not|unable) to acquire .*lock|waiting for lock|failed to lock")
+	noModule = lazyregexp.New(`MODULE_NOT_FOUND|Cannot find (?:module|package) `)
+	npmCode  = lazyregexp.New(
+		`^npm (?:error|ERR!) code (EEXIST|ENOTEMPTY|ECOMPROMISED|ENOENT|EINTEGRITY|EJSONPARSE)\b`,
+	)
+	npmLock   = lazyregexp.New(`(?i)^npm (?:warn|error|ERR!).*\block`)
+	noProgram = lazyregexp.New(`^sh: (?:\d+: |line \d+: )?[^:]+: (?:command )?not found$`)
+	npmCache  = lazyregexp.New(`[/\\]_cacache[/\\]`)
+	uvLock    = lazyregexp.New(
+		"(?i)(?:fail(?:ed)?|could not|unable) to acquire .*lock|waiting for lock|failed to lock",
+	)
 	uvCacheOf  = lazyregexp.New("[`'\"]((?:/|[A-Za-z]:[/\\\\])[^`'\"]*?[/\\\\]uv)[/\\\\][^`'\"]*[`'\"]")
 	uvFailed   = lazyregexp.New(`(?i)^\s*(?:error|× |├|╰|caused by)|failed to`)
 	plainPath  = lazyregexp.New(`^[A-Za-z0-9_./:\\~+@-]+$`)
@@ -101,7 +105,8 @@ func diagnoseUv(stderr []string) (meaning, hint string) {
 	}
 	switch {
 	case locked:
-		return where + " is locked by another process", "wait for other uv processes to end; `uv cache clean` clears " + where
+		return where + " is locked by another process",
+			"wait for other uv processes to end; `uv cache clean` clears " + where
 	case dir != "":
 		return where + " may be broken", "clear it: `uv cache clean`"
 	}

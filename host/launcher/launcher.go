@@ -43,7 +43,8 @@ func Of(command []string) string {
 			}
 		case name == "cmd" && len(rest) > 0 && strings.EqualFold(rest[0], "/c"):
 			command = rest[1:]
-		case slices.Contains(shells, name) && len(rest) > 1 && strings.HasPrefix(rest[0], "-") && strings.HasSuffix(rest[0], "c"):
+		case slices.Contains(shells, name) && len(rest) > 1 && strings.HasPrefix(rest[0], "-") &&
+			strings.HasSuffix(rest[0], "c"):
 			command = firstCommand(rest[1])
 		default:
 			return launcherName(name, rest)

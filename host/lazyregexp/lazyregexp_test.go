@@ -7,7 +7,8 @@ import (
 
 func TestRegexp(t *testing.T) {
 	r := New(`^(a+)b$`)
-	if !r.MatchString("aab") || r.Match([]byte("b")) || r.FindString("ab") != "ab" || !slices.Equal(r.FindStringSubmatch("aab"), []string{"aab", "aa"}) {
+	if !r.MatchString("aab") || r.Match([]byte("b")) || r.FindString("ab") != "ab" ||
+		!slices.Equal(r.FindStringSubmatch("aab"), []string{"aab", "aa"}) {
 		t.Error("the expression matches something else")
 	}
 }

@@ -34,7 +34,8 @@ func records(b *Buffer) (all []*Record) {
 func TestRecordHasWhatTheLogHas(t *testing.T) {
 	log, b := newLog(hclog.Info)
 	log.Info("plain")
-	log.With("server", "files").Warn("about a server", "error", errors.New("it broke"), "took", 3*time.Second, "tools", []string{"a", "b"}, "n", 7, "ok", true)
+	log.With("server", "files").Warn("about a server", "error", errors.New("it broke"), "took", 3*time.Second,
+		"tools", []string{"a", "b"}, "n", 7, "ok", true)
 	log.Named("plugin.stdio").Error("of a plugin", "server", "gh")
 	log.Warn("of a plugin too", "plugin", "oauth", "lone")
 	log.Info("no text", "server", 7)
@@ -56,7 +57,8 @@ func TestRecordHasWhatTheLogHas(t *testing.T) {
 		}
 		r.Time = time.Time{}
 		text, err := json.Marshal(r)
-		if got := strings.Replace(string(text), `"seq":0,"time":"0001-01-01T00:00:00Z",`, "", 1); err != nil || got != want[i] {
+		if got := strings.Replace(string(text), `"seq":0,"time":"0001-01-01T00:00:00Z",`, "", 1); err != nil ||
+			got != want[i] {
 			t.Errorf("%s, %v\nwant %s", got, err, want[i])
 		}
 	}
@@ -80,7 +82,8 @@ func TestSecretsAreConcealed(t *testing.T) {
 	const secret = "s3cr3t-canary"
 	log, b := newLog(hclog.Trace)
 	b.Conceal(strings.NewReplacer(secret, "(secret)").Replace)
-	log.With("implied", "x "+secret).Info("message "+secret, secret, secret, "error", fmt.Errorf("with %s", secret), "list", []string{"a", secret}, "other", map[string]string{"k": secret}, "server", secret)
+	log.With("implied", "x "+secret).Info("message "+secret, secret, secret, "error", fmt.Errorf("with %s", secret),
+		"list", []string{"a", secret}, "other", map[string]string{"k": secret}, "server", secret)
 	text, err := json.Marshal(records(b))
 	if err != nil || strings.Contains(string(text), secret) || strings.Count(string(text), "(secret)") != 8 {
 		t.Errorf("%s, %v", text, err)
@@ -108,7 +111,8 @@ func TestHostileRecordsAreBounded(t *testing.T) {
 	if n := len(all[1].Fields["list"].([]string)); n != maxListed {
 		t.Errorf("%d entries", n)
 	}
-	if r := all[2]; r.Message != "bad \uFFFD text" || !strings.Contains(fmt.Sprint(r.Fields["panics"]), "PANIC") || r.Fields["nil"] != nil {
+	if r := all[2]; r.Message != "bad \uFFFD text" || !strings.Contains(fmt.Sprint(r.Fields["panics"]), "PANIC") ||
+		r.Fields["nil"] != nil {
 		t.Errorf("%+v", r)
 	}
 	for range 3 * maxRecords {
@@ -139,7 +143,8 @@ func BenchmarkLog(b *testing.B) {
 		name  string
 		level hclog.Level
 		sink  bool
-	}{{"written", hclog.Info, false}, {"written and kept", hclog.Info, true}, {"below the level", hclog.Warn, false}, {"below the level, kept", hclog.Warn, true}} {
+	}{{"written", hclog.Info, false}, {"written and kept", hclog.Info, true}, {"below the level", hclog.Warn, false},
+		{"below the level, kept", hclog.Warn, true}} {
 		b.Run(c.name, func(b *testing.B) {
 			log := hclog.NewInterceptLogger(&hclog.LoggerOptions{Name: "junctor", Level: c.level, Output: io.Discard})
 			if c.sink {

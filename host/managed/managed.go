@@ -42,7 +42,8 @@ func (r *Rules) Blocked(s Server) string {
 	if r.Allow == nil {
 		return ""
 	}
-	if slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.allows(s) && r.decides(e, s) && !(e.Command != nil && s.Altered) }) {
+	if slices.ContainsFunc(r.Allow,
+		func(e Entry) bool { return e.allows(s) && r.decides(e, s) && !(e.Command != nil && s.Altered) }) {
 		return ""
 	}
 	return "not among those that are allowed at " + r.At
@@ -51,7 +52,8 @@ func (r *Rules) Blocked(s Server) string {
 // ByCommand reports whether a server that may be used is a program that an entry of Allow names
 // by its command.
 func (r *Rules) ByCommand(s Server) bool {
-	return s.Command != nil && slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.Command != nil && e.allows(s) })
+	return s.Command != nil &&
+		slices.ContainsFunc(r.Allow, func(e Entry) bool { return e.Command != nil && e.allows(s) })
 }
 
 // decides reports whether an entry that matches is enough for this kind of server.

@@ -8,7 +8,8 @@ func TestBlocked(t *testing.T) {
 	program := Server{Name: "files", Command: []string{"npx", "-y", "files"}}
 	remote := Server{Name: "files", URL: "https://mcp.example.com/mcp"}
 	other := Server{Name: "files"} // of a plugin that is neither
-	name, argv, address := Entry{Name: "files"}, Entry{Command: []string{"npx", "-y", "files"}}, Entry{URL: "https://*.example.com/*"}
+	name, argv, address := Entry{Name: "files"}, Entry{Command: []string{"npx", "-y", "files"}},
+		Entry{URL: "https://*.example.com/*"}
 	for _, c := range []struct {
 		what                   string
 		rules                  Rules
@@ -19,8 +20,10 @@ func TestBlocked(t *testing.T) {
 		{"a name", Rules{Allow: []Entry{name}}, true, true, true},
 		{"another name", Rules{Allow: []Entry{{Name: "Files"}}}, false, false, false},
 		{"a command", Rules{Allow: []Entry{argv}}, true, false, false},
-		{"a name is not enough where commands are listed", Rules{Allow: []Entry{name, {Command: []string{"other"}}}}, false, true, false},
-		{"a name is not enough where URLs are listed", Rules{Allow: []Entry{name, {URL: "https://other.example.org"}}}, true, false, true},
+		{"a name is not enough where commands are listed",
+			Rules{Allow: []Entry{name, {Command: []string{"other"}}}}, false, true, false},
+		{"a name is not enough where URLs are listed",
+			Rules{Allow: []Entry{name, {URL: "https://other.example.org"}}}, true, false, true},
 		{"a URL", Rules{Allow: []Entry{address}}, false, true, false},
 		{"both", Rules{Allow: []Entry{argv, address}}, true, true, false},
 		{"deny wins", Rules{Allow: []Entry{name}, Deny: []Entry{name}}, false, false, false},

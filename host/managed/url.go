@@ -68,7 +68,8 @@ func canonicalHost(host string) (string, error) {
 // canonicalPath resolves escapes and dots. An escaped slash or an escaped escape is refused.
 func canonicalPath(escaped string) (string, error) {
 	lower := strings.ToLower(escaped)
-	if strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") || strings.Contains(lower, "%25") || strings.Contains(lower, "%00") || strings.Contains(escaped, ";") {
+	if strings.Contains(lower, "%2f") || strings.Contains(lower, "%5c") || strings.Contains(lower, "%25") ||
+		strings.Contains(lower, "%00") || strings.Contains(escaped, ";") {
 		return "", errURL
 	}
 	text, err := url.PathUnescape(escaped)

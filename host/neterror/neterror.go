@@ -72,7 +72,8 @@ func reason(err error, host string) string {
 		return fmt.Sprintf("the certificate of %s cannot be used: %v", host, certificate.Err)
 	case notTLS, errors.Is(err, http.ErrSchemeMismatch):
 		return fmt.Sprintf("%s does not speak TLS", host)
-	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+	case errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, context.DeadlineExceeded),
+		errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Sprintf("%s did not answer in time", host)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return fmt.Sprintf("%s ended the connection before it answered", host)

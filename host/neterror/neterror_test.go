@@ -19,18 +19,25 @@ import (
 // TestExplainSpeaksOfTheHost: each failure has one sentence about the host, without the path or
 // the query of the URL, and the cause stays in the chain.
 func TestExplainSpeaksOfTheHost(t *testing.T) {
-	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
-	unknown := &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: "a.example", IsNotFound: true}}
+	refused := &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1},
+		Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+	unknown := &net.OpError{Op: "dial", Net: "tcp",
+		Err: &net.DNSError{Err: "no such host", Name: "a.example", IsNotFound: true}}
 	for _, c := range []struct {
 		err  error
 		want string
 	}{
 		{unknown, "the name a.example is not known"},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "server misbehaving", Name: "a.example", Server: "9.9.9.9:53"}}, "the name a.example cannot be looked up"},
-		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "a.example", IsTimeout: true}}, "the name a.example cannot be looked up"},
+		{&net.OpError{Op: "dial",
+			Err: &net.DNSError{Err: "server misbehaving", Name: "a.example", Server: "9.9.9.9:53"}},
+			"the name a.example cannot be looked up"},
+		{&net.OpError{Op: "dial", Err: &net.DNSError{Err: "i/o timeout", Name: "a.example", IsTimeout: true}},
+			"the name a.example cannot be looked up"},
 		{refused, "nothing listens at 127.0.0.1:1"},
-		{&net.OpError{Op: "proxyconnect", Net: "tcp", Err: refused}, "the proxy cannot be used: nothing listens at 127.0.0.1:1"},
-		{&net.OpError{Op: "proxyconnect", Net: "tcp", Err: unknown}, "the proxy cannot be used: the name a.example is not known"},
+		{&net.OpError{Op: "proxyconnect", Net: "tcp", Err: refused},
+			"the proxy cannot be used: nothing listens at 127.0.0.1:1"},
+		{&net.OpError{Op: "proxyconnect", Net: "tcp", Err: unknown},
+			"the proxy cannot be used: the name a.example is not known"},
 		{os.NewSyscallError("connect", syscall.ENETUNREACH), "there is no network route to b.example:8443"},
 		{context.DeadlineExceeded, "b.example:8443 did not answer in time"},
 		{&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded}, "b.example:8443 did not answer in time"},
@@ -48,7 +55,10 @@ func TestExplainSpeaksOfTheHost(t *testing.T) {
 			t.Errorf("%v: %q lost its cause, or says the path", c.err, got)
 		}
 	}
-	if err := Explain(&url.Error{URL: "https://b.example/x", Err: context.Canceled}); err.Error() != "context canceled" || !errors.Is(err, context.Canceled) || Explain(nil) != nil {
+	if err := Explain(&url.Error{
+		URL: "https://b.example/x", Err: context.Canceled,
+	}); err.Error() != "context canceled" ||
+		!errors.Is(err, context.Canceled) || Explain(nil) != nil {
 		t.Errorf("a canceled request is %v", err)
 	}
 }

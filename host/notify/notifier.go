@@ -53,7 +53,8 @@ type Status struct {
 // New returns a notifier without a webhook.
 func New(log hclog.Logger) *Notifier {
 	host, _ := os.Hostname() // empty if it is not known
-	return &Notifier{log: log, host: host, queue: make(chan *Notice, maxQueued), end: make(chan struct{}), reported: outages{}, first: time.Second}
+	return &Notifier{log: log, host: host, queue: make(chan *Notice, maxQueued), end: make(chan struct{}),
+		reported: outages{}, first: time.Second}
 }
 
 // Set changes the webhook; nil: there is none any more. Notices that wait are sent to the new
@@ -100,7 +101,8 @@ func (n *Notifier) Send(one Notice) {
 	if !due {
 		return
 	}
-	one.Version, one.ID, one.Time, one.Host, one.PID, one.Repeats = 1, rand.Text(), now.UTC(), n.host, os.Getpid(), repeats
+	one.Version, one.ID, one.Time, one.Host, one.PID, one.Repeats = 1, rand.Text(), now.UTC(), n.host,
+		os.Getpid(), repeats
 	one.bound()
 	select {
 	case n.queue <- &one:
@@ -239,7 +241,8 @@ func (n *Notifier) attempts(r *receiver, one *Notice) error {
 		err := r.send(r.ctx, one.ID, body)
 		n.tried(err)
 		return struct{}{}, err
-	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: n.first, MaxInterval: maxPause, Multiplier: 2, RandomizationFactor: 0.2}),
+	}, backoff.WithBackOff(&backoff.ExponentialBackOff{InitialInterval: n.first, MaxInterval: maxPause, Multiplier: 2,
+		RandomizationFactor: 0.2}),
 		backoff.WithMaxElapsedTime(left), backoff.WithMaxTries(tries))
 	return err
 }
@@ -270,7 +273,8 @@ func (n *Notifier) ended(one *Notice, err error) {
 	}
 	n.mu.Unlock()
 	if err != nil {
-		n.log.Warn("a notice was not delivered", "id", one.ID, "event", one.Event, "server", one.Server, "error", fmt.Sprint(err))
+		n.log.Warn("a notice was not delivered",
+			"id", one.ID, "event", one.Event, "server", one.Server, "error", fmt.Sprint(err))
 		return
 	}
 	n.log.Debug("sent a notice", "id", one.ID, "event", one.Event, "server", one.Server)

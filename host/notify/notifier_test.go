@@ -34,7 +34,8 @@ type got struct {
 }
 
 // receive starts a webhook on loopback. answer says what it answers to the nth request.
-func receive(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Request)) (address string, requests <-chan got) {
+func receive(t *testing.T,
+	answer func(n int, w http.ResponseWriter, r *http.Request)) (address string, requests <-chan got) {
 	t.Helper()
 	all := make(chan got, 2*maxQueued)
 	var mu sync.Mutex
@@ -57,7 +58,8 @@ func receive(t *testing.T, answer func(n int, w http.ResponseWriter, r *http.Req
 }
 
 func settings(address string) *Settings {
-	return &Settings{Webhook: address + "/hook/t0p-path", Events: everything, Version: "test", Secret: func(context.Context) (string, error) { return sharedSecret, nil }}
+	return &Settings{Webhook: address + "/hook/t0p-path", Events: everything, Version: "test",
+		Secret: func(context.Context) (string, error) { return sharedSecret, nil }}
 }
 
 // notifier returns a notifier for a webhook, and what it logged.
@@ -123,21 +125,24 @@ func TestNoticesAreSigned(t *testing.T) {
 	address, requests := receive(t, nil)
 	n, _ := notifier(t, settings(address))
 	before := time.Now().Unix()
-	n.Send(Notice{Event: Approval, Server: "github", Item: "delete_repo", Approval: "abcdef", Subject: "ann", Rule: "r at junctor.hcl:3:1"})
+	n.Send(Notice{Event: Approval, Server: "github", Item: "delete_repo", Approval: "abcdef", Subject: "ann",
+		Rule: "r at junctor.hcl:3:1"})
 	one := next(t, requests)
 	stamp := one.header.Get(HeaderTimestamp)
 	if at, err := strconv.ParseInt(stamp, 10, 64); err != nil || at < before || at > time.Now().Unix() {
 		t.Errorf("timestamp %q", stamp)
 	}
 	want := Sign([]byte(sharedSecret), stamp, one.body)
-	if got := one.header.Get(HeaderSignature); !hmac.Equal([]byte(got), []byte(want)) || !strings.HasPrefix(got, "v1=") || len(got) != 67 {
+	if got := one.header.Get(HeaderSignature); !hmac.Equal([]byte(got), []byte(want)) ||
+		!strings.HasPrefix(got, "v1=") || len(got) != 67 {
 		t.Errorf("signature %q, want %q", got, want)
 	}
 	if other := Sign([]byte(sharedSecret), stamp+"0", one.body); other == want {
 		t.Error("the signature does not cover the timestamp")
 	}
 	v := one.notice
-	if v.Version != 1 || v.ID == "" || v.ID != one.header.Get(HeaderID) || v.Event != Approval || v.Server != "github" || v.Approval != "abcdef" || v.PID == 0 || v.Time.IsZero() {
+	if v.Version != 1 || v.ID == "" || v.ID != one.header.Get(HeaderID) || v.Event != Approval ||
+		v.Server != "github" || v.Approval != "abcdef" || v.PID == 0 || v.Time.IsZero() {
 		t.Errorf("%s", one.body)
 	}
 	if strings.Contains(string(one.body), sharedSecret) || strings.Contains(fmt.Sprint(one.header), sharedSecret) {
@@ -188,7 +193,8 @@ func TestRefusedNoticesAreNotSentAgain(t *testing.T) {
 		{"redirect with 308", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "https://example.com/", http.StatusPermanentRedirect)
 		}, "a redirect"},
-		{"unauthorized", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "HTTP status 401"},
+		{"unauthorized",
+			func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }, "HTTP status 401"},
 		{"gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, "HTTP status 410"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -199,7 +205,8 @@ func TestRefusedNoticesAreNotSentAgain(t *testing.T) {
 			if len(requests) != 1 || !strings.Contains(s.Error, c.says) || !strings.Contains(text.String(), c.says) {
 				t.Errorf("%d requests, %+v\n%s", len(requests), s, text)
 			}
-			if all := s.Error + text.String(); strings.Contains(all, "t0p-path") || strings.Contains(all, sharedSecret) {
+			if all := s.Error + text.String(); strings.Contains(all, "t0p-path") ||
+				strings.Contains(all, sharedSecret) {
 				t.Errorf("the path of the webhook or the secret was printed: %s", all)
 			}
 		})
@@ -252,7 +259,8 @@ func TestFullQueueLosesNotices(t *testing.T) {
 		t.Errorf("a slow receiver delayed the senders: %s", took)
 	}
 	s, _ := n.Status()
-	if s.Lost != 25 || s.Queued != maxQueued+1 || strings.Count(text.String(), "notices are lost") != 5 { // 1, 2, 4, 8, 16
+	// A line is logged after 1, 2, 4, 8 and 16 lost ones.
+	if s.Lost != 25 || s.Queued != maxQueued+1 || strings.Count(text.String(), "notices are lost") != 5 {
 		t.Errorf("%+v\n%s", s, text)
 	}
 	close(release)
@@ -276,7 +284,8 @@ func TestCloseEndsSoon(t *testing.T) {
 	if took := time.Since(begun); took > endTime+busyTime {
 		t.Errorf("Close took %s", took)
 	}
-	if s, _ := n.Status(); s.Lost != 3 || s.Queued != 0 || !strings.Contains(text.String(), "were not sent before the process ended") {
+	if s, _ := n.Status(); s.Lost != 3 || s.Queued != 0 ||
+		!strings.Contains(text.String(), "were not sent before the process ended") {
 		t.Errorf("%+v\n%s", s, text)
 	}
 	n.Send(Notice{Event: ToolsChanged}) // has no effect
@@ -350,7 +359,8 @@ func TestNoticesAreBounded(t *testing.T) {
 	for i := range 5000 {
 		names = append(names, long[:900]+strconv.Itoa(i))
 	}
-	n.Send(Notice{Event: ToolsChanged, Server: long, Item: "\xff" + long, Rule: long, Subject: long, Tenant: long, Added: names, Removed: names, Changed: names})
+	n.Send(Notice{Event: ToolsChanged, Server: long, Item: "\xff" + long, Rule: long, Subject: long, Tenant: long,
+		Added: names, Removed: names, Changed: names})
 	one := next(t, requests)
 	if len(one.body) > 64<<10 || len(one.notice.Added) != MaxNames || !json.Valid(one.body) {
 		t.Errorf("%d bytes, %d names", len(one.body), len(one.notice.Added))

@@ -56,7 +56,8 @@ func newReceiver(s Settings, key string) *receiver {
 		// A redirect could lead to another host, which the user has not named.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
-			Proxy: d.proxy, DialContext: d.dial, ForceAttemptHTTP2: true, MaxIdleConns: 1, IdleConnTimeout: 30 * time.Second,
+			Proxy: d.proxy, DialContext: d.dial, ForceAttemptHTTP2: true,
+			MaxIdleConns: 1, IdleConnTimeout: 30 * time.Second,
 			TLSHandshakeTimeout: attemptTime, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
 		},
 	}}
@@ -149,7 +150,8 @@ func (r *receiver) send(ctx context.Context, id string, body []byte) error {
 
 // withoutURL returns the error of a request without its URL, whose path may be a secret.
 func withoutURL(err error) error {
-	if errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) || errors.Is(err, ssrf.ErrInvalidHostPort) {
+	if errors.Is(err, ssrf.ErrProhibitedIP) || errors.Is(err, ssrf.ErrProhibitedNetwork) ||
+		errors.Is(err, ssrf.ErrInvalidHostPort) {
 		return backoff.Permanent(errors.New("the host of the webhook leads to an address that is not public; set allow_private = true in the notify block if that is meant"))
 	}
 	return neterror.Explain(err)

@@ -14,7 +14,8 @@ func TestExposedChecksMode(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, want := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o664: false, 0o666: true, 0o602: true, 0o777: true, 0o666 | os.ModeSticky: true} {
+	for mode, want := range map[os.FileMode]bool{0o600: false, 0o644: false, 0o664: false, 0o666: true, 0o602: true,
+		0o777: true, 0o666 | os.ModeSticky: true} {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -22,7 +23,8 @@ func TestExposedChecksMode(t *testing.T) {
 			t.Errorf("file of mode %v: %q, %q", mode, why, command)
 		}
 	}
-	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: false, 0o775: false, 0o777: true, 0o777 | os.ModeSticky: false} {
+	for mode, want := range map[os.FileMode]bool{0o700: false, 0o755: false, 0o775: false, 0o777: true,
+		0o777 | os.ModeSticky: false} {
 		if err := os.Chmod(dir, mode); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +62,8 @@ func TestReadableChecksMode(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, want := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o700: false, 0o640: true, 0o604: true, 0o620: true, 0o601: true} {
+	for mode, want := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o700: false, 0o640: true, 0o604: true,
+		0o620: true, 0o601: true} {
 		if err := os.Chmod(file, mode); err != nil {
 			t.Fatal(err)
 		}

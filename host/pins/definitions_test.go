@@ -48,7 +48,8 @@ func TestDifferences(t *testing.T) {
 	if d := all[0]; d.Pinned != "" || d.Digest != digests(now)["new"] || len(d.Members) != 2 {
 		t.Errorf("a new tool: %+v", d)
 	}
-	if d := all[1]; d.Pinned != digests(tools("first", "x"))["x"] || d.Digest != digests(now)["x"] || len(d.Members) != 1 {
+	if d := all[1]; d.Pinned != digests(tools("first", "x"))["x"] || d.Digest != digests(now)["x"] ||
+		len(d.Members) != 1 {
 		t.Errorf("a changed tool: %+v", d)
 	}
 	if d := all[2]; d.Pinned == "" || d.Digest != "" || d.Unknown {
@@ -58,7 +59,8 @@ func TestDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	third := tools("third", "x")
-	if got := described(p.Differences(of, held(p, of, third), third)); !slices.Equal(got, []string{`x "second"→"third"`, "y", "z"}) {
+	if got := described(p.Differences(of, held(p, of, third), third)); !slices.Equal(got,
+		[]string{`x "second"→"third"`, "y", "z"}) {
 		t.Errorf("after it was accepted: %q", got)
 	}
 }
@@ -67,17 +69,19 @@ func TestDifferences(t *testing.T) {
 // definition counts as the accepted one by its digest only.
 func TestForgedDefinitionsAreNotShown(t *testing.T) {
 	for name, forge := range map[string]func(text string) string{
-		"another text":       func(text string) string { return strings.Replace(text, "first", "forged", 1) },
-		"that of y":          func(text string) string { return `{"x":` + string(tool("y", "first")) + `}` },
-		"the new one":        func(string) string { return `{"x":` + string(tool("x", "second")) + `}` },
-		"twice":              func(text string) string { return strings.Replace(text, `{"x"`, `{"x":{},"x"`, 1) },
-		"no object":          func(string) string { return `{"x":"first"}` },
-		"an array":           func(string) string { return `[1]` },
-		"no JSON":            func(text string) string { return text[:len(text)-1] },
-		"more text":          func(text string) string { return text + "{}" },
-		"nothing":            func(string) string { return "" },
-		"not UTF-8":          func(text string) string { return strings.Replace(text, "first", "\xff", 1) },
-		"nested deep":        func(string) string { return `{"x":` + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5) + `}` },
+		"another text": func(text string) string { return strings.Replace(text, "first", "forged", 1) },
+		"that of y":    func(text string) string { return `{"x":` + string(tool("y", "first")) + `}` },
+		"the new one":  func(string) string { return `{"x":` + string(tool("x", "second")) + `}` },
+		"twice":        func(text string) string { return strings.Replace(text, `{"x"`, `{"x":{},"x"`, 1) },
+		"no object":    func(string) string { return `{"x":"first"}` },
+		"an array":     func(string) string { return `[1]` },
+		"no JSON":      func(text string) string { return text[:len(text)-1] },
+		"more text":    func(text string) string { return text + "{}" },
+		"nothing":      func(string) string { return "" },
+		"not UTF-8":    func(text string) string { return strings.Replace(text, "first", "\xff", 1) },
+		"nested deep": func(string) string {
+			return `{"x":` + strings.Repeat("[", 1e5) + strings.Repeat("]", 1e5) + `}`
+		},
 		"null":               func(string) string { return `{"x":null}` },
 		"without the tool":   func(string) string { return `{"y":{}}` },
 		"a digest of itself": func(string) string { return `{"x":` + string(tool("x", "first ")) + `}` },
@@ -98,7 +102,8 @@ func TestForgedDefinitionsAreNotShown(t *testing.T) {
 				t.Fatal(err)
 			}
 			now := tools("second", "x")
-			if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got, []string{`x? →"second"`}) {
+			if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got,
+				[]string{`x? →"second"`}) {
 				t.Errorf("%q", got)
 			}
 			p.Of(of).Seen(tools("first", "x"))
@@ -114,7 +119,8 @@ func TestKeptDefinitionsHaveTheirBytes(t *testing.T) {
 	of := newServer(t, config.DefinitionsFirstUse)
 	p := newProcess(t, of)
 	definitions := map[string][]byte{
-		"x": []byte(`{ "name" : "x", "description":"\u003ca>", "_meta": {"n": 1.0e2}}`), `"${y}\` + "\u2028": []byte(`{}`), "": []byte(`{"name":""}`),
+		"x":                 []byte(`{ "name" : "x", "description":"\u003ca>", "_meta": {"n": 1.0e2}}`),
+		`"${y}\` + "\u2028": []byte(`{}`), "": []byte(`{"name":""}`),
 	}
 	p.Of(of).Seen(definitions)
 	kept := p.keptDefinitions(of)
@@ -129,7 +135,8 @@ func TestKeptDefinitionsHaveTheirBytes(t *testing.T) {
 // TestDefinitionsWithASecretAreNotKept keeps those of other tools.
 func TestDefinitionsWithASecretAreNotKept(t *testing.T) {
 	of := newServer(t, config.DefinitionsFirstUse)
-	p := newProcess(t, of, func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, "hunter2") } })
+	p := newProcess(t, of,
+		func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, "hunter2") } })
 	p.Of(of).Seen(tools("first", "x"))
 	if _, err := os.Stat(cacheFile(of)); err != nil {
 		t.Fatal(err)
@@ -142,7 +149,8 @@ func TestDefinitionsWithASecretAreNotKept(t *testing.T) {
 		t.Errorf("pinned: %v", inFile(t, of))
 	}
 	now := tools("second", "x", "y")
-	if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got, []string{`x "first"→"second"`, `y? →"second"`}) {
+	if got := described(p.Differences(of, held(p, of, now), now)); !slices.Equal(got,
+		[]string{`x "first"→"second"`, `y? →"second"`}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -150,7 +158,8 @@ func TestDefinitionsWithASecretAreNotKept(t *testing.T) {
 // TestSecretIsRemovedFromKeptDefinitions: a text may become a known secret after it was kept.
 func TestSecretIsRemovedFromKeptDefinitions(t *testing.T) {
 	of, secret := newServer(t, config.DefinitionsFirstUse), "none"
-	p := newProcess(t, of, func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, secret) } })
+	p := newProcess(t, of,
+		func(o *Options) { o.Secret = func(text string) bool { return strings.Contains(text, secret) } })
 	p.Of(of).Seen(tools("hunter2", "x"))
 	secret = "hunter2"
 	p.Of(of).Seen(tools("hunter2", "x"))

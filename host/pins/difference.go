@@ -56,15 +56,18 @@ func (s *Store) Accept(of *config.Server, digests map[string]string, held []cata
 	for _, name := range slices.Sorted(maps.Keys(digests)) {
 		switch {
 		case now[name] == "":
-			return fault.New(fault.NameUnknown, "tool %.64q of server %q is not held back", name, of.Name).WithHint("`junctor diff %s` lists the tools that are", of.Name)
+			return fault.New(fault.NameUnknown, "tool %.64q of server %q is not held back", name, of.Name).
+				WithHint("`junctor diff %s` lists the tools that are", of.Name)
 		case now[name] != digests[name]:
-			return fault.New(fault.ToolHeld, "the definition of tool %.64q of server %q changed again since it was shown", name, of.Name).
+			return fault.New(fault.ToolHeld,
+				"the definition of tool %.64q of server %q changed again since it was shown", name, of.Name).
 				WithHint("look at it again before you accept it")
 		}
 	}
 	if n := len(merged(s.digests(of), digests)); n > maxTools {
 		return fault.New(fault.LockFile, "server %q would have %d pinned tools; %d are allowed", of.Name, n, maxTools).
-			WithHint("run `junctor lock %s` to forget tools that it has no longer, or set definitions = \"any\"", of.Name)
+			WithHint("run `junctor lock %s` to forget tools that it has no longer, or set definitions = \"any\"",
+				of.Name)
 	}
 	err := s.update(of, func(inUse, inFile map[string]string) (use, write map[string]string) {
 		return merged(inUse, digests), merged(inFile, digests)

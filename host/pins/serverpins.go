@@ -69,7 +69,8 @@ func (s *Store) pinNew(of *config.Server, definitions map[string][]byte) {
 	switch {
 	case errors.Is(err, errFull): // the next process would pin what it sees then
 		s.holdNew(of, added)
-		s.warn(of.Lock+"\x00"+of.Name, "the new tools of a server are held back, because they cannot be pinned", of, err)
+		s.warn(of.Lock+"\x00"+of.Name, "the new tools of a server are held back, because they cannot be pinned",
+			of, err)
 		return
 	case err != nil:
 		s.use(of, func(inUse map[string]string) map[string]string { return merged(added, inUse) })

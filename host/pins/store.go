@@ -79,7 +79,8 @@ func New(o Options) *Store {
 			return err
 		}
 	}
-	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, full: map[serverKey]bool{}, unwritten: map[serverKey]map[string]string{}}
+	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, full: map[serverKey]bool{},
+		unwritten: map[serverKey]map[string]string{}}
 }
 
 // Apply makes the lock files of a configuration those in effect. Digests that could not be
@@ -132,7 +133,8 @@ func (s *Store) Of(of *config.Server) catalog.Pins {
 // update changes the digests of a server in this process and in the file. change gets those that
 // this process uses and those in the file, and returns both as they are from now on. They are
 // used even if the file cannot be written. change must not wait, and must not change a map.
-func (s *Store) update(of *config.Server, change func(inUse, inFile map[string]string) (use, write map[string]string)) error {
+func (s *Store) update(of *config.Server,
+	change func(inUse, inFile map[string]string) (use, write map[string]string)) error {
 	return s.rewrite(of.Lock, func(lock *config.Lock) (changed bool) {
 		var write map[string]string
 		s.use(of, func(inUse map[string]string) (use map[string]string) {

@@ -33,7 +33,8 @@ func newProcess(t *testing.T, of *config.Server, more ...func(*Options)) *proces
 	var log bytes.Buffer
 	o := Options{
 		Log:   hclog.New(&hclog.LoggerOptions{Output: &log}),
-		Locks: filepath.Join(filepath.Dir(of.Lock), "..", "locks"), Cache: cache.Dir(filepath.Join(filepath.Dir(of.Lock), "..", "cache")),
+		Locks: filepath.Join(filepath.Dir(of.Lock), "..", "locks"),
+		Cache: cache.Dir(filepath.Join(filepath.Dir(of.Lock), "..", "cache")),
 	}
 	for _, f := range more {
 		f(&o)
@@ -174,7 +175,8 @@ func TestTwoProcesses(t *testing.T) {
 	want := digests(tools("second", "only_two"))
 	want["x"] = all["x"]
 	expect(t, two, of, want, all)
-	if got := held(two, of, tools("second", "x", "only_two")); len(got) != 1 || got[0].Tool != "x" || got[0].Pinned != all["x"] {
+	if got := held(two, of, tools("second", "x", "only_two")); len(got) != 1 || got[0].Tool != "x" ||
+		got[0].Pinned != all["x"] {
 		t.Errorf("the second process holds back %v", got)
 	}
 	if got := inFile(t, &other); !maps.Equal(got, digests(tools("first", "of_b"))) {
@@ -215,7 +217,8 @@ func TestWhatAnotherProcessAcceptsCountsAfterReload(t *testing.T) {
 
 // unwritable returns servers whose lock files cannot be written.
 func unwritable(t *testing.T) map[string]*config.Server {
-	absent, file, damaged := newServer(t, config.DefinitionsFirstUse), newServer(t, config.DefinitionsFirstUse), newServer(t, config.DefinitionsFirstUse)
+	absent, file, damaged := newServer(t, config.DefinitionsFirstUse), newServer(t, config.DefinitionsFirstUse),
+		newServer(t, config.DefinitionsFirstUse)
 	absent.Lock = filepath.Join(filepath.Dir(absent.Lock), "absent", config.LockName)
 	inFile := filepath.Join(filepath.Dir(file.Lock), "file")
 	if err := os.WriteFile(inFile, nil, 0o600); err != nil {
@@ -244,7 +247,8 @@ func TestPinsWithoutFile(t *testing.T) {
 			if got := p.Digests(of); !maps.Equal(got, digests(first)) {
 				t.Errorf("in use: %v", got)
 			}
-			if n := strings.Count(p.log.String(), "tools are pinned in this process only"); n != 1 || !strings.Contains(p.log.String(), "hint=") {
+			if n := strings.Count(p.log.String(), "tools are pinned in this process only"); n != 1 ||
+				!strings.Contains(p.log.String(), "hint=") {
 				t.Errorf("warned %d times:\n%s", n, p.log)
 			}
 			p.reload(of)
@@ -255,10 +259,12 @@ func TestPinsWithoutFile(t *testing.T) {
 				t.Errorf("the file became %q", after)
 			}
 			second := tools("second", "x")
-			if err := p.Accept(of, digests(second), held(p, of, second)); !fault.Is(err, fault.LockFile) || fault.As(err).Hint == "" {
+			if err := p.Accept(of, digests(second), held(p, of, second)); !fault.Is(err, fault.LockFile) ||
+				fault.As(err).Hint == "" {
 				t.Errorf("accept: %v", err)
 			}
-			if err := p.Lock(of, digests(tools("first", "z")), []string{"y"}, tools("first", "x", "z")); !fault.Is(err, fault.LockFile) {
+			if err := p.Lock(of, digests(tools("first", "z")), []string{"y"}, tools("first", "x", "z")); !fault.Is(err,
+				fault.LockFile) {
 				t.Errorf("lock: %v", err)
 			}
 			if after, _ := os.ReadFile(of.Lock); !bytes.Equal(before, after) {
@@ -285,7 +291,8 @@ func TestPinsAreWrittenWhenTheyCan(t *testing.T) {
 	if changed := p.reload(of); !slices.Equal(changed, []string{"a"}) {
 		t.Errorf("changed %q", changed)
 	}
-	if p.Of(of).Digests()["x"] != digests(tools("file", "x"))["x"] || p.Of(of).Digests()["y"] != digests(tools("first", "y"))["y"] {
+	if p.Of(of).Digests()["x"] != digests(tools("file", "x"))["x"] ||
+		p.Of(of).Digests()["y"] != digests(tools("first", "y"))["y"] {
 		t.Errorf("in use: %v", p.Digests(of))
 	}
 	p.Of(of).Seen(tools("first", "z"))
@@ -318,13 +325,15 @@ func TestPinsOfOneServerAreLimited(t *testing.T) {
 	p.Of(of).Seen(tools("first", names...))
 	want := digests(tools("first", names[:maxTools]...))
 	expect(t, p, of, want, want)
-	if got := held(p, of, tools("first", names...)); len(got) != 2 || got[0].Tool != names[maxTools] || got[0].Pinned != "" {
+	if got := held(p, of, tools("first", names...)); len(got) != 2 || got[0].Tool != names[maxTools] ||
+		got[0].Pinned != "" {
 		t.Errorf("%d tools are held back", len(got))
 	}
 	p.Of(of).Seen(tools("first", names...))
 	expect(t, p, of, want, want)
 	more := tools("first", names[maxTools])
-	if err := p.Accept(of, digests(more), held(p, of, more)); !fault.Is(err, fault.LockFile) || !strings.Contains(fault.As(err).Hint, "junctor lock a") {
+	if err := p.Accept(of, digests(more), held(p, of, more)); !fault.Is(err, fault.LockFile) ||
+		!strings.Contains(fault.As(err).Hint, "junctor lock a") {
 		t.Errorf("accept: %v", err)
 	}
 	if err := p.Lock(of, digests(more), nil, tools("first", names...)); err != nil {
@@ -357,7 +366,8 @@ func TestToolsThatDoNotFitAreHeldBack(t *testing.T) {
 	if got := held(p, of, tools("first", names...)); len(got) != len(names)-1 {
 		t.Errorf("%d tools are held back", len(got))
 	}
-	if n := strings.Count(p.log.String(), "the new tools of a server are held back, because they cannot be pinned"); n != 1 {
+	if n := strings.Count(p.log.String(),
+		"the new tools of a server are held back, because they cannot be pinned"); n != 1 {
 		t.Errorf("warned %d times:\n%s", n, p.log)
 	}
 	other := *of
@@ -453,7 +463,9 @@ func TestConcurrentPins(t *testing.T) {
 		wg.Go(func() { one.Of(of).Seen(tools("first", fmt.Sprint("one", i))) })
 		wg.Go(func() { two.Of(of).Seen(tools("first", fmt.Sprint("two", i))) })
 		wg.Go(func() {
-			if err := one.Accept(of, digests(second), []catalog.Held{{Tool: "changed", Digest: digests(second)["changed"], Definition: second["changed"]}}); err != nil {
+			if err := one.Accept(of, digests(second),
+				[]catalog.Held{{Tool: "changed", Digest: digests(second)["changed"],
+					Definition: second["changed"]}}); err != nil {
 				t.Error(err)
 			}
 			one.Differences(of, held(one, of, second), second)

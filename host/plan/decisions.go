@@ -23,7 +23,8 @@ func (c *Changes) diffDecisions(before, after *View, pairs []pair) {
 		it := p.some()
 		for _, name := range who {
 			byPrincipal[name] = append(byPrincipal[name], DecisionChange{
-				Server: it.Server, Kind: it.Kind, Item: it.Name, Name: it.Exposed, Before: was.of(name), After: is.of(name),
+				Server: it.Server, Kind: it.Kind, Item: it.Name, Name: it.Exposed, Before: was.of(name),
+				After: is.of(name),
 			})
 		}
 	}
@@ -105,7 +106,8 @@ func (c *Changes) diffLists(before, after *View, pairs []pair) {
 	for key := range keys {
 		if a, b := was[key], is[key]; a != b {
 			c.Lists = append(c.Lists, ListChange{
-				Principal: key.principal, Kind: key.kind, ItemsBefore: a.items, ItemsAfter: b.items, TokensBefore: a.tokens, TokensAfter: b.tokens,
+				Principal: key.principal, Kind: key.kind, ItemsBefore: a.items, ItemsAfter: b.items,
+				TokensBefore: a.tokens, TokensAfter: b.tokens,
 			})
 		}
 	}

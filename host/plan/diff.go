@@ -10,7 +10,8 @@ import (
 // views does not have are not compared; neither are those that one view left out.
 func Diff(before, after *View) *Changes {
 	c := &Changes{
-		Servers: []ServerChange{}, NotAsked: []NotAsked{}, Blocks: []BlockChange{}, Items: []ItemChange{}, Rules: []RuleChange{},
+		Servers: []ServerChange{}, NotAsked: []NotAsked{}, Blocks: []BlockChange{},
+		Items: []ItemChange{}, Rules: []RuleChange{},
 		Decisions: []PrincipalChange{}, Lists: []ListChange{}, LeftOut: max(before.LeftOut, after.LeftOut),
 	}
 	c.diffServers(before, after)
@@ -66,9 +67,11 @@ func (c *Changes) diffServers(before, after *View) {
 	merge(before.Servers, after.Servers, compareServers, func(a, b *Server) {
 		switch {
 		case a == nil:
-			c.Servers = append(c.Servers, ServerChange{Server: b.Name, Change: Added, Enabled: b.Enabled, Blocked: b.Blocked})
+			c.Servers = append(c.Servers,
+				ServerChange{Server: b.Name, Change: Added, Enabled: b.Enabled, Blocked: b.Blocked})
 		case b == nil:
-			c.Servers = append(c.Servers, ServerChange{Server: a.Name, Change: Removed, Enabled: a.Enabled, Blocked: a.Blocked})
+			c.Servers = append(c.Servers,
+				ServerChange{Server: a.Name, Change: Removed, Enabled: a.Enabled, Blocked: a.Blocked})
 		default:
 			c.diffServer(a, b)
 		}

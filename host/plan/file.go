@@ -80,7 +80,8 @@ func (v *View) checkItems() error {
 
 // server returns a server by name.
 func (v *View) server(name string) (Server, bool) {
-	i, ok := slices.BinarySearchFunc(v.Servers, name, func(s Server, name string) int { return strings.Compare(s.Name, name) })
+	i, ok := slices.BinarySearchFunc(v.Servers, name,
+		func(s Server, name string) int { return strings.Compare(s.Name, name) })
 	if !ok {
 		return Server{}, false
 	}

@@ -49,15 +49,18 @@ func randomView(r *rand.Rand) *View {
 				}
 				decided := Decisions{}
 				for _, name := range principals {
-					d := Decision{Decision: pick("allowed", Denied, "depends", "confirm"), Rule: "allow at junctor.hcl:" + pick("1", "2", "3")}
+					d := Decision{Decision: pick("allowed", Denied, "depends", "confirm"),
+						Rule: "allow at junctor.hcl:" + pick("1", "2", "3")}
 					if d.Decision == "confirm" {
 						d.Approval = pick("by the client", "by an operator")
 					}
 					decided[name] = d
 				}
 				v.Add(Item{
-					Server: s.Name, Kind: kind, Name: fmt.Sprint("item", n), Exposed: pick(s.Name+"__", "x__") + fmt.Sprint("item", n), Access: pick("read", "write", "ambiguous"),
-					Tokens: r.IntN(3), Description: pick("a", "b"), Schema: pick("a", "b"), Entry: pick("a", "b"),
+					Server: s.Name, Kind: kind, Name: fmt.Sprint("item", n),
+					Exposed: pick(s.Name+"__", "x__") + fmt.Sprint("item", n),
+					Access:  pick("read", "write", "ambiguous"),
+					Tokens:  r.IntN(3), Description: pick("a", "b"), Schema: pick("a", "b"), Entry: pick("a", "b"),
 				}, decided)
 			}
 		}
@@ -104,7 +107,8 @@ type sets struct {
 
 // setsOf returns the content of a view without the items of some servers.
 func setsOf(v *View, skipped map[string]bool) sets {
-	s := sets{servers: map[string]string{}, rules: map[string]int{}, items: map[[3]string][3]string{}, decisions: map[string]map[[3]string]string{}, lists: map[listKey]listSize{}}
+	s := sets{servers: map[string]string{}, rules: map[string]int{}, items: map[[3]string][3]string{},
+		decisions: map[string]map[[3]string]string{}, lists: map[listKey]listSize{}}
 	for _, one := range v.Servers {
 		s.servers[one.Name] = fmt.Sprint(one.Enabled, one.Blocked)
 	}
@@ -201,7 +205,8 @@ func TestChangesLeadFromOneViewToTheOther(t *testing.T) {
 // view returns a view of one server with tools.
 func view(t *testing.T, change func(s *Server), items ...Item) *View {
 	t.Helper()
-	s := Server{Name: "code", Enabled: true, Lists: Known, Fingerprint: "f", Settings: map[string]string{"share": "s", "transport.url": "u"}}
+	s := Server{Name: "code", Enabled: true, Lists: Known, Fingerprint: "f",
+		Settings: map[string]string{"share": "s", "transport.url": "u"}}
 	if change != nil {
 		change(&s)
 	}
@@ -214,7 +219,8 @@ func view(t *testing.T, change func(s *Server), items ...Item) *View {
 }
 
 func TestDiffNamesHowAnItemChanged(t *testing.T) {
-	base := Item{Name: "get", Exposed: "code__get", Access: "read", Tokens: 5, Description: "d", Schema: "s", Entry: "e"}
+	base := Item{Name: "get", Exposed: "code__get", Access: "read", Tokens: 5, Description: "d",
+		Schema: "s", Entry: "e"}
 	edit := func(change func(it *Item)) Item { it := base; change(&it); return it }
 	for _, test := range []struct {
 		name   string
@@ -222,13 +228,25 @@ func TestDiffNamesHowAnItemChanged(t *testing.T) {
 		after  []Item
 		want   ItemChange
 	}{
-		{"renamed", []Item{base}, []Item{edit(func(it *Item) { it.Exposed = "code__fetch" })}, ItemChange{Name: "code__fetch", Change: Changed, RenamedFrom: "code__get", AccessBefore: "read", AccessAfter: "read", TokensBefore: 5, TokensAfter: 5}},
-		{"schema", []Item{base}, []Item{edit(func(it *Item) { it.Schema, it.Entry = "x", "x" })}, ItemChange{Name: "code__get", Change: Changed, Schema: true, AccessBefore: "read", AccessAfter: "read", TokensBefore: 5, TokensAfter: 5}},
-		{"description", []Item{base}, []Item{edit(func(it *Item) { it.Description, it.Entry, it.Tokens = "x", "x", 9 })}, ItemChange{Name: "code__get", Change: Changed, Description: true, AccessBefore: "read", AccessAfter: "read", TokensBefore: 5, TokensAfter: 9}},
-		{"annotations", []Item{base}, []Item{edit(func(it *Item) { it.Entry = "x" })}, ItemChange{Name: "code__get", Change: Changed, Other: true, AccessBefore: "read", AccessAfter: "read", TokensBefore: 5, TokensAfter: 5}},
-		{"writes", []Item{base}, []Item{edit(func(it *Item) { it.Access = "ambiguous" })}, ItemChange{Name: "code__get", Change: Changed, AccessBefore: "read", AccessAfter: "ambiguous", NewlyWrites: true, TokensBefore: 5, TokensAfter: 5}},
-		{"new", nil, []Item{edit(func(it *Item) { it.Access = "write" })}, ItemChange{Name: "code__get", Change: Added, AccessAfter: "write", NewlyWrites: true, TokensAfter: 5}},
-		{"gone", []Item{base}, nil, ItemChange{Name: "code__get", Change: Removed, AccessBefore: "read", TokensBefore: 5}},
+		{"renamed", []Item{base}, []Item{edit(func(it *Item) { it.Exposed = "code__fetch" })},
+			ItemChange{Name: "code__fetch", Change: Changed, RenamedFrom: "code__get", AccessBefore: "read",
+				AccessAfter: "read", TokensBefore: 5, TokensAfter: 5}},
+		{"schema", []Item{base}, []Item{edit(func(it *Item) { it.Schema, it.Entry = "x", "x" })},
+			ItemChange{Name: "code__get", Change: Changed, Schema: true, AccessBefore: "read", AccessAfter: "read",
+				TokensBefore: 5, TokensAfter: 5}},
+		{"description",
+			[]Item{base}, []Item{edit(func(it *Item) { it.Description, it.Entry, it.Tokens = "x", "x", 9 })},
+			ItemChange{Name: "code__get", Change: Changed, Description: true, AccessBefore: "read", AccessAfter: "read",
+				TokensBefore: 5, TokensAfter: 9}},
+		{"annotations", []Item{base}, []Item{edit(func(it *Item) { it.Entry = "x" })}, ItemChange{Name: "code__get",
+			Change: Changed, Other: true, AccessBefore: "read", AccessAfter: "read", TokensBefore: 5, TokensAfter: 5}},
+		{"writes", []Item{base}, []Item{edit(func(it *Item) { it.Access = "ambiguous" })},
+			ItemChange{Name: "code__get", Change: Changed, AccessBefore: "read", AccessAfter: "ambiguous",
+				NewlyWrites: true, TokensBefore: 5, TokensAfter: 5}},
+		{"new", nil, []Item{edit(func(it *Item) { it.Access = "write" })},
+			ItemChange{Name: "code__get", Change: Added, AccessAfter: "write", NewlyWrites: true, TokensAfter: 5}},
+		{"gone",
+			[]Item{base}, nil, ItemChange{Name: "code__get", Change: Removed, AccessBefore: "read", TokensBefore: 5}},
 	} {
 		test.want.Server, test.want.Kind, test.want.Item = "code", "tool", "get"
 		c := Diff(view(t, nil, test.before...), view(t, nil, test.after...))
@@ -253,7 +271,8 @@ func TestDiffNamesChangedSettings(t *testing.T) {
 		{"blocked", func(s *Server) { *s = Server{Name: "code", Blocked: "not listed"} }, []string{"enabled"}},
 	} {
 		c := Diff(before, view(t, test.change))
-		if len(c.Servers) != 1 || !slices.Equal(c.Servers[0].Settings, test.want) || c.Servers[0].Change != Changed || c.Servers[0].Connection != (test.name == "connection") {
+		if len(c.Servers) != 1 || !slices.Equal(c.Servers[0].Settings, test.want) || c.Servers[0].Change != Changed ||
+			c.Servers[0].Connection != (test.name == "connection") {
 			t.Errorf("%s: %+v, want %q", test.name, c.Servers, test.want)
 		}
 	}
@@ -290,7 +309,9 @@ func TestLargestViewHasALimit(t *testing.T) {
 				v.LeftOut++
 				continue
 			}
-			v.Add(Item{Server: "code", Kind: "tool", Name: fmt.Sprintf("tool%06d", n), Exposed: fmt.Sprintf("code__tool%06d", n), Access: "read", Description: DigestOf(nil), Schema: DigestOf(nil), Entry: DigestOf(nil)},
+			v.Add(Item{Server: "code", Kind: "tool", Name: fmt.Sprintf("tool%06d", n),
+				Exposed: fmt.Sprintf("code__tool%06d", n), Access: "read", Description: DigestOf(nil),
+				Schema: DigestOf(nil), Entry: DigestOf(nil)},
 				Decisions{"everyone": {Decision: Denied, Rule: "r"}, "local": {Decision: "allowed", Rule: "r"}})
 		}
 		return v
@@ -316,7 +337,8 @@ func TestLargestViewHasALimit(t *testing.T) {
 func TestViewFitsItsBytes(t *testing.T) {
 	v := New([]Server{{Name: "code", Enabled: true, Lists: Known}}, []string{"local"}, nil)
 	for n := 0; v.Fits(); n++ {
-		v.Add(Item{Server: "code", Kind: "resource", Name: fmt.Sprintf("%05d", n) + strings.Repeat("\x01", 1000)}, Decisions{"local": {Decision: "allowed", Rule: fmt.Sprint(n)}})
+		v.Add(Item{Server: "code", Kind: "resource", Name: fmt.Sprintf("%05d", n) + strings.Repeat("\x01", 1000)},
+			Decisions{"local": {Decision: "allowed", Rule: fmt.Sprint(n)}})
 	}
 	if text, _ := json.Marshal(v); len(text) > MaxBytes || len(v.Items) == MaxItems {
 		t.Errorf("%d bytes for %d items", len(text), len(v.Items))
@@ -336,7 +358,8 @@ func TestKeysOfDecisionsSurviveMovedRules(t *testing.T) {
 	views := func(lines ...int) *View {
 		v := New([]Server{{Name: "code", Enabled: true, Lists: Known}}, []string{"local"}, nil)
 		for n, line := range lines {
-			v.Add(Item{Server: "code", Kind: "tool", Name: fmt.Sprint(n)}, Decisions{"local": {Decision: "allowed", Rule: fmt.Sprintf("allow at junctor.hcl:%d:3", line)}})
+			v.Add(Item{Server: "code", Kind: "tool", Name: fmt.Sprint(n)},
+				Decisions{"local": {Decision: "allowed", Rule: fmt.Sprintf("allow at junctor.hcl:%d:3", line)}})
 		}
 		return v
 	}
@@ -344,7 +367,8 @@ func TestKeysOfDecisionsSurviveMovedRules(t *testing.T) {
 	if !slices.Equal(a.Items, b.Items) {
 		t.Errorf("%+v, after the rules moved %+v", a.Items, b.Items)
 	}
-	if len(a.Decisions) != 2 || a.Items[0].Decided == a.Items[1].Decided || a.Items[0].Decided != a.Items[2].Decided || a.Decisions[a.Items[1].Decided]["local"].Rule != "allow at junctor.hcl:20:3" {
+	if len(a.Decisions) != 2 || a.Items[0].Decided == a.Items[1].Decided || a.Items[0].Decided != a.Items[2].Decided ||
+		a.Decisions[a.Items[1].Decided]["local"].Rule != "allow at junctor.hcl:20:3" {
 		t.Errorf("%+v, %+v", a.Decisions, a.Items)
 	}
 }
@@ -361,18 +385,20 @@ func TestDecodeRefuses(t *testing.T) {
 		"a server twice":        `{"junctor_view":1,"servers":[{"server":"a"},{"server":"a"}]}`,
 		"principals not sorted": `{"junctor_view":1,"principals":["b","a"]}`,
 		"rules not sorted":      `{"junctor_view":1,"rules":["b","a"]}`,
-		"an item twice":         `{"junctor_view":1,"servers":[{"server":"a"}],"decisions":{"d":{}},"items":[` + item + `,` + item + `]}`,
-		"an unknown server":     `{"junctor_view":1,"decisions":{"d":{}},"items":[` + item + `]}`,
-		"no decisions":          `{"junctor_view":1,"servers":[{"server":"a"}],"items":[` + item + `]}`,
-		"an unknown principal":  `{"junctor_view":1,"decisions":{"d":{"local":{"decision":"allowed"}}}}`,
-		"left out":              `{"junctor_view":1,"left_out":-1}`,
-		"wrong type":            `{"junctor_view":"1"}`,
+		"an item twice": `{"junctor_view":1,"servers":[{"server":"a"}],"decisions":{"d":{}},"items":[` + item +
+			`,` + item + `]}`,
+		"an unknown server":    `{"junctor_view":1,"decisions":{"d":{}},"items":[` + item + `]}`,
+		"no decisions":         `{"junctor_view":1,"servers":[{"server":"a"}],"items":[` + item + `]}`,
+		"an unknown principal": `{"junctor_view":1,"decisions":{"d":{"local":{"decision":"allowed"}}}}`,
+		"left out":             `{"junctor_view":1,"left_out":-1}`,
+		"wrong type":           `{"junctor_view":"1"}`,
 	} {
 		if v, err := Decode([]byte(text)); err == nil {
 			t.Errorf("%s: %+v", name, v)
 		}
 	}
-	if _, err := Decode([]byte(`{"junctor_view":1,"servers":[{"server":"a"}],"decisions":{"d":{}},"items":[` + item + `],"later":1}`)); err != nil {
+	if _, err := Decode([]byte(`{"junctor_view":1,"servers":[{"server":"a"}],"decisions":{"d":{}},"items":[` + item +
+		`],"later":1}`)); err != nil {
 		t.Errorf("a view with an unknown member: %v", err)
 	}
 }

@@ -123,14 +123,16 @@ func New(servers []Server, principals, rules []string) *View {
 	slices.Sort(principals)
 	slices.Sort(rules)
 	return &View{
-		Format: Format, Servers: append([]Server{}, servers...), Principals: append([]string{}, principals...), Rules: append([]string{}, rules...),
+		Format: Format, Servers: append([]Server{}, servers...),
+		Principals: append([]string{}, principals...), Rules: append([]string{}, rules...),
 		Decisions: map[string]Decisions{}, Items: []Item{}, keys: map[string]string{}, taken: map[string]int{},
 	}
 }
 
 // Fits reports whether the limits leave room for a further item.
 func (v *View) Fits() bool {
-	return v.LeftOut == 0 && len(v.Items) < MaxItems && (len(v.Items)+1)*max(1, len(v.Principals)) <= MaxCells && v.bytes < itemBytes
+	return v.LeftOut == 0 && len(v.Items) < MaxItems && (len(v.Items)+1)*max(1, len(v.Principals)) <= MaxCells &&
+		v.bytes < itemBytes
 }
 
 // Add adds an item, which must be in the order of [CompareItems]. The caller asks Fits

@@ -44,12 +44,15 @@ func NewClient(address string, dir cache.Dir, offline bool) (*Client, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return nil, fault.New(fault.Usage, "%q is not the URL of a registry", redacted(address)).WithHint("write a URL such as %s", Official)
+		return nil, fault.New(fault.Usage, "%q is not the URL of a registry", redacted(address)).
+			WithHint("write a URL such as %s", Official)
 	case u.Scheme != "https" && (u.Scheme != "http" || !loopback.Is(u.Hostname())):
-		return nil, fault.New(fault.Usage, "the registry %s is not reached over HTTPS", u.Host).WithHint("entries name programs to run, so only this machine may be asked over HTTP")
+		return nil, fault.New(fault.Usage, "the registry %s is not reached over HTTPS", u.Host).
+			WithHint("entries name programs to run, so only this machine may be asked over HTTP")
 	}
 	base := strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/v0.1")
-	return &Client{base: base, cache: dir, offline: offline, http: &http.Client{Timeout: patience, CheckRedirect: sameScheme}}, nil
+	return &Client{base: base, cache: dir, offline: offline,
+		http: &http.Client{Timeout: patience, CheckRedirect: sameScheme}}, nil
 }
 
 // redacted returns an address without a user and a password.
@@ -62,7 +65,8 @@ func redacted(address string) string {
 
 // sameScheme follows a few redirects that do not leave HTTPS.
 func sameScheme(r *http.Request, via []*http.Request) error {
-	if len(via) > 3 || r.URL.Scheme != via[0].URL.Scheme || via[0].URL.Scheme == "http" && r.URL.Host != via[0].URL.Host {
+	if len(via) > 3 || r.URL.Scheme != via[0].URL.Scheme ||
+		via[0].URL.Scheme == "http" && r.URL.Host != via[0].URL.Host {
 		return errors.New("it redirects too often or to another scheme or host")
 	}
 	return nil
@@ -175,20 +179,23 @@ func (c *Client) get(ctx context.Context, path string, into any) (stored time.Ti
 		return stored, nil
 	}
 	if errors.Is(err, errAbsent) {
-		return stored, fault.New(fault.RegistryUnknown, "%s does not have this server, or not this version of it", c.base).WithHint("run `junctor search WORD`")
+		return stored, fault.New(fault.RegistryUnknown, "%s does not have this server, or not this version of it",
+			c.base).WithHint("run `junctor search WORD`")
 	}
 	if ctx.Err() != nil {
 		return stored, ctx.Err()
 	}
 	var old storedAnswer
-	if text, ok := c.cache.Read(file); ok && json.Unmarshal(text, &old) == nil && json.Unmarshal(old.Body, into) == nil {
+	if text, ok := c.cache.Read(file); ok && json.Unmarshal(text, &old) == nil &&
+		json.Unmarshal(old.Body, into) == nil {
 		return old.Read, nil
 	}
 	return stored, c.unusable(err)
 }
 
 func (c *Client) unusable(err error) error {
-	return fault.Because(fault.RegistryUnavailable, err, "the registry %s cannot be used", c.base).WithHint("check the address and the network, or name another registry with --registry")
+	return fault.Because(fault.RegistryUnavailable, err, "the registry %s cannot be used", c.base).
+		WithHint("check the address and the network, or name another registry with --registry")
 }
 
 // ask sends one request and returns the body of a successful answer.

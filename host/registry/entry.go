@@ -128,7 +128,8 @@ func ReadEntry(text []byte) (Entry, error) {
 	}
 	e := l.entry()
 	if !entryName.MatchString(e.Name + "@" + e.Version) {
-		return Entry{}, errors.New("its name and version are not those of an entry, such as io.github.user/server and 1.2.3")
+		return Entry{},
+			errors.New("its name and version are not those of an entry, such as io.github.user/server and 1.2.3")
 	}
 	return e, nil
 }
@@ -136,6 +137,7 @@ func ReadEntry(text []byte) (Entry, error) {
 func (l listed) entry() Entry {
 	return Entry{
 		Name: l.Server.Name, Title: l.Server.Title, Description: l.Server.Description, Version: l.Server.Version,
-		Status: l.Meta.Official.Status, Message: l.Meta.Official.Message, Packages: l.Server.Packages, Remotes: l.Server.Remotes,
+		Status: l.Meta.Official.Status, Message: l.Meta.Official.Message, Packages: l.Server.Packages,
+		Remotes: l.Server.Remotes,
 	}
 }

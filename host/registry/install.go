@@ -77,7 +77,8 @@ func (e Entry) Server(r Request) (Server, error) {
 		err = b.remote(r.Option.remote)
 	}
 	if err != nil {
-		return Server{}, fault.Because(fault.RegistryEntry, err, "%s %s cannot be used", e.Name, e.Version).WithHint("add the server by its command or URL: junctor add NAME -- COMMAND")
+		return Server{}, fault.Because(fault.RegistryEntry, err, "%s %s cannot be used", e.Name, e.Version).
+			WithHint("add the server by its command or URL: junctor add NAME -- COMMAND")
 	}
 	return b.out, nil
 }
@@ -114,8 +115,10 @@ func (p *Package) problem() string {
 	case p.Version != "" && !version.MatchString(p.Version):
 		return fmt.Sprintf("%q is not a version", p.Version)
 	case p.Transport.Type != "" && p.Transport.Type != "stdio":
-		return fmt.Sprintf("the package is reached by %s at an address of its own; start it yourself and add its URL", p.Transport.Type)
-	case p.Registry != "" && homes[p.Type] != nil && !slices.Contains(homes[p.Type], strings.TrimSuffix(p.Registry, "/")):
+		return fmt.Sprintf("the package is reached by %s at an address of its own; start it yourself and add its URL",
+			p.Transport.Type)
+	case p.Registry != "" && homes[p.Type] != nil &&
+		!slices.Contains(homes[p.Type], strings.TrimSuffix(p.Registry, "/")):
 		return fmt.Sprintf("the package is in %s, and %s asks another registry", p.Registry, p.Type)
 	}
 	return ""
@@ -222,7 +225,8 @@ func put(in *map[string]string, name, value string) {
 func (b *builder) arguments(all []Argument) (words []string, err error) {
 	for _, a := range all {
 		id := a.id()
-		if a.Type == "named" && a.Value == "" && a.Default == "" && !a.Required && a.Description == "" && len(a.Variables) == 0 {
+		if a.Type == "named" && a.Value == "" && a.Default == "" && !a.Required && a.Description == "" &&
+			len(a.Variables) == 0 {
 			words = append(words, a.Name) // a flag
 			continue
 		}

@@ -41,7 +41,9 @@ func TestSearch(t *testing.T) {
 	for _, e := range got.Entries {
 		names = append(names, e.Name+"@"+e.Version)
 	}
-	if !slices.Contains(names, "io.github.example/demo@1.1.0") || slices.Contains(names, "io.github.example/demo@1.0.0") || slices.Contains(names, "io.github.example/bad-deleted@1.0.0") {
+	if !slices.Contains(names, "io.github.example/demo@1.1.0") ||
+		slices.Contains(names, "io.github.example/demo@1.0.0") ||
+		slices.Contains(names, "io.github.example/bad-deleted@1.0.0") {
 		t.Error(names)
 	}
 	got, err = client(t, r.URL, "", false).Search(t.Context(), "weather")
@@ -64,7 +66,8 @@ func TestStored(t *testing.T) {
 		if err != nil || got.Version != "1.0.0" || time.Since(stored) > time.Minute || stored.IsZero() {
 			t.Errorf("offline %v: %v %v", offline, stored, err)
 		}
-		if _, _, err := client(t, r.URL, dir, offline).Version(t.Context(), "io.github.example/demo", "latest"); !fault.Is(err, fault.RegistryUnavailable) {
+		if _, _, err := client(t, r.URL, dir, offline).Version(t.Context(), "io.github.example/demo",
+			"latest"); !fault.Is(err, fault.RegistryUnavailable) {
 			t.Errorf("offline %v: %v", offline, err)
 		}
 	}
@@ -90,21 +93,28 @@ func TestBadAnswers(t *testing.T) {
 		"another server": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"server":{"name":"c/d","version":"1"}}`))
 		},
-		"no version": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(`{"server":{"name":"a/b"}}`)) },
+		"no version": func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(`{"server":{"name":"a/b"}}`))
+		},
 		"too large": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(`{"a":"` + strings.Repeat("x", 9<<20) + `"}`))
 		},
-		"a status":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) },
-		"a redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) },
+		"a status": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) },
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL, http.StatusFound)
+		},
 	} {
 		s := httptest.NewServer(answer)
-		if got, _, err := client(t, s.URL, "", false).Version(t.Context(), "a/b", "latest"); !fault.Is(err, fault.RegistryUnavailable) {
+		if got, _, err := client(t, s.URL, "", false).Version(t.Context(), "a/b", "latest"); !fault.Is(err,
+			fault.RegistryUnavailable) {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}
 		s.Close()
 	}
-	for _, url := range []string{"http://registry.example.com", "registry.example.com", "ftp://x.example", "https://user:hunter2@x.example", "https://x.example/?a=b", ""} {
-		if _, err := registry.NewClient(url, "", false); !fault.Is(err, fault.Usage) || strings.Contains(err.Error(), "hunter2") {
+	for _, url := range []string{"http://registry.example.com", "registry.example.com", "ftp://x.example",
+		"https://user:hunter2@x.example", "https://x.example/?a=b", ""} {
+		if _, err := registry.NewClient(url, "", false); !fault.Is(err, fault.Usage) ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -135,7 +145,8 @@ func TestEntries(t *testing.T) {
 			var b strings.Builder
 			for _, o := range e.Options() {
 				b.WriteString("# " + o.Kind + "\n")
-				s, err := e.Server(registry.Request{Name: clientimport.Label(e.Short()), Option: o, Given: map[string]string{"tenant": "acme"}})
+				s, err := e.Server(registry.Request{Name: clientimport.Label(e.Short()), Option: o,
+					Given: map[string]string{"tenant": "acme"}})
 				if err != nil {
 					b.WriteString("error: " + err.Error() + "\n")
 					continue
@@ -159,7 +170,8 @@ func TestEntries(t *testing.T) {
 			if err != nil || string(want) != b.String() {
 				t.Errorf("%v, got\n%s\nwant\n%s", err, &b, want)
 			}
-			if strings.HasPrefix(filepath.Base(file), "bad-") && strings.Contains(b.String(), "server \"") && e.Status != "deleted" {
+			if strings.HasPrefix(filepath.Base(file), "bad-") && strings.Contains(b.String(), "server \"") &&
+				e.Status != "deleted" {
 				t.Errorf("a bad entry became a block:\n%s", &b)
 			}
 		})
@@ -177,12 +189,15 @@ func TestAnswers(t *testing.T) {
 	}
 	npm := demo.Options()[1]
 	asked := []string{}
-	request := registry.Request{Name: "demo", Option: npm, Given: map[string]string{"units": "imperial", "DEMO_CITY": "Oslo"}, Ask: func(q registry.Question) (string, bool) {
-		asked = append(asked, q.ID)
-		return "answer of " + q.ID, true
-	}}
+	request := registry.Request{Name: "demo", Option: npm,
+		Given: map[string]string{"units": "imperial", "DEMO_CITY": "Oslo"},
+		Ask: func(q registry.Question) (string, bool) {
+			asked = append(asked, q.ID)
+			return "answer of " + q.ID, true
+		}}
 	s, err := demo.Server(request)
-	if err != nil || s.Env["DEMO_CITY"] != "Oslo" || s.Env["DEMO_KEY"] != "${input:DEMO_KEY}" || s.Env["DEMO_TEAM"] != "answer of DEMO_TEAM" || !slices.Contains(s.Command, "imperial") {
+	if err != nil || s.Env["DEMO_CITY"] != "Oslo" || s.Env["DEMO_KEY"] != "${input:DEMO_KEY}" ||
+		s.Env["DEMO_TEAM"] != "answer of DEMO_TEAM" || !slices.Contains(s.Command, "imperial") {
 		t.Errorf("%v %v %v", s.Command, s.Env, err)
 	}
 	if !slices.Equal(asked, []string{"DEMO_KEY", "DEMO_TEAM"}) {

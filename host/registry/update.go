@@ -13,7 +13,8 @@ func (o Option) SameAs(other Option) bool {
 	if o.pack != nil && other.pack != nil {
 		return o.pack.Type == other.pack.Type && o.pack.unversioned() == other.pack.unversioned()
 	}
-	return o.remote != nil && other.remote != nil && o.remote.Type == other.remote.Type && origin(o.remote.URL) == origin(other.remote.URL)
+	return o.remote != nil && other.remote != nil && o.remote.Type == other.remote.Type &&
+		origin(o.remote.URL) == origin(other.remote.URL)
 }
 
 // unversioned returns the name of a package; of an image that without tag and digest.
@@ -55,7 +56,8 @@ func InputChanges(was, is Option) (notes []string) {
 		if now[id].Required {
 			kind = "required"
 		}
-		notes = append(notes, fmt.Sprintf("the new version has the %s input %s%s; the block does not have it yet", kind, id, about(now[id].Description)))
+		notes = append(notes, fmt.Sprintf("the new version has the %s input %s%s; the block does not have it yet",
+			kind, id, about(now[id].Description)))
 	}
 	for _, id := range slices.Sorted(maps.Keys(before)) {
 		if _, known := now[id]; !known {

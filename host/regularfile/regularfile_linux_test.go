@@ -14,7 +14,8 @@ import (
 func TestRead(t *testing.T) {
 	dir := t.TempDir()
 	file, pipe, link := filepath.Join(dir, "file"), filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
-	for _, err := range []error{os.WriteFile(file, []byte("text"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Symlink(file, link)} {
+	for _, err := range []error{os.WriteFile(file, []byte("text"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Symlink(file,
+		link)} {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,8 @@ func (f *File) Add(ctx context.Context, id ID, expires time.Time) error {
 			return f.failed(err)
 		}
 	}
-	done, err := db.ExecContext(ctx, "INSERT INTO uses (id, expires) VALUES (?, ?) ON CONFLICT DO NOTHING", id[:], expires.UnixMilli())
+	done, err := db.ExecContext(ctx, "INSERT INTO uses (id, expires) VALUES (?, ?) ON CONFLICT DO NOTHING",
+		id[:], expires.UnixMilli())
 	if err != nil {
 		return f.failed(err)
 	}
@@ -118,7 +119,8 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS uses (id BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID"); err != nil {
+	if _, err := db.ExecContext(ctx,
+		"CREATE TABLE IF NOT EXISTS uses (id BLOB PRIMARY KEY, expires INTEGER NOT NULL) WITHOUT ROWID"); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil

@@ -71,7 +71,8 @@ func TestKeysRotate(t *testing.T) {
 	}
 	old := sealed(t, New(before, "", nil), noteFor(time.Minute), "a")
 	added := NewKey()
-	if err := os.WriteFile(filepath.Join(dir, keyFile), slices.Concat(added.text(), []byte("\n"), before[0].text(), []byte("\n")), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, keyFile),
+		slices.Concat(added.text(), []byte("\n"), before[0].text(), []byte("\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	now, _, err := OpenDir(dir)
@@ -96,15 +97,23 @@ func TestUnsafeKeysAreRefused(t *testing.T) {
 		spoil     func(dir, path string) error
 		want, fix string
 	}{
-		"others can read it":         {func(_, path string) error { return os.Chmod(path, 0o604) }, "mode 0604", "chmod go-rwx"},
-		"the group can read it":      {func(_, path string) error { return os.Chmod(path, 0o640) }, "mode 0640", "chmod go-rwx"},
-		"others can write it":        {func(_, path string) error { return os.Chmod(path, 0o602) }, "mode 0602", "chmod go-rwx"},
-		"others can list the folder": {func(dir, _ string) error { return os.Chmod(dir, 0o755) }, "mode 0755", "chmod go-rwx"},
+		"others can read it": {func(_, path string) error { return os.Chmod(path, 0o604) }, "mode 0604",
+			"chmod go-rwx"},
+		"the group can read it": {func(_, path string) error { return os.Chmod(path, 0o640) }, "mode 0640",
+			"chmod go-rwx"},
+		"others can write it": {func(_, path string) error { return os.Chmod(path, 0o602) }, "mode 0602",
+			"chmod go-rwx"},
+		"others can list the folder": {func(dir, _ string) error { return os.Chmod(dir, 0o755) }, "mode 0755",
+			"chmod go-rwx"},
 		"a link": {func(dir, path string) error {
 			return errors.Join(os.Rename(path, filepath.Join(dir, "real")), os.Symlink("real", path))
 		}, "is neither a regular file nor a directory", "rm"},
-		"a link to nothing": {func(_, path string) error { return errors.Join(os.Remove(path), os.Symlink("none", path)) }, "is neither a regular file", "rm"},
-		"a directory":       {func(_, path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }, "", ""},
+		"a link to nothing": {
+			func(_, path string) error { return errors.Join(os.Remove(path), os.Symlink("none", path)) },
+			"is neither a regular file", "rm",
+		},
+		"a directory": {func(_, path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+			"", ""},
 		"the folder is a link": {func(dir, _ string) error {
 			return errors.Join(os.Rename(dir, dir+"-real"), os.Symlink(dir+"-real", dir))
 		}, "is neither a regular file nor a directory", "rm"},
@@ -128,7 +137,8 @@ func TestUnsafeKeysAreRefused(t *testing.T) {
 			before, _ := os.ReadFile(path)
 			_, _, err := OpenDir(dir)
 			unsafe, ok := errors.AsType[*UnsafeError](err)
-			if err == nil || c.want != "" && (!ok || !strings.Contains(unsafe.Error(), c.want) || unsafe.Command != c.fix) {
+			if err == nil ||
+				c.want != "" && (!ok || !strings.Contains(unsafe.Error(), c.want) || unsafe.Command != c.fix) {
 				t.Errorf("%v", err)
 			}
 			if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {

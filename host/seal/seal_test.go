@@ -32,21 +32,29 @@ func TestOpenReturnsTheNote(t *testing.T) {
 	n := noteFor(time.Minute)
 	token := sealed(t, s, n, "alice")
 	got, err := s.Open(token, []byte("alice"))
-	if err != nil || got.ID != n.ID || got.Kind != n.Kind || !bytes.Equal(got.Data, n.Data) || got.Expires.UnixMilli() != n.Expires.UnixMilli() {
+	if err != nil || got.ID != n.ID || got.Kind != n.Kind || !bytes.Equal(got.Data, n.Data) ||
+		got.Expires.UnixMilli() != n.Expires.UnixMilli() {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	if got, err := New([]Key{NewKey(), someKey}, "here", nil).Open(token, []byte("alice")); err != nil || got.ID != n.ID {
+	if got, err := New([]Key{NewKey(), someKey}, "here", nil).Open(token, []byte("alice")); err != nil ||
+		got.ID != n.ID {
 		t.Errorf("a second key does not open the token: %v", err)
 	}
 	if strings.Contains(token, "state") || len(token) > 200 {
 		t.Errorf("%s", token)
 	}
 	for what, open := range map[string]func() (Note, error){
-		"about something else":       func() (Note, error) { return s.Open(token, []byte("bob")) },
-		"about nothing":              func() (Note, error) { return s.Open(token, nil) },
-		"with another key":           func() (Note, error) { return New([]Key{NewKey()}, "here", nil).Open(token, []byte("alice")) },
-		"in another scope":           func() (Note, error) { return New([]Key{someKey}, "there", nil).Open(token, []byte("alice")) },
-		"with a part of it in scope": func() (Note, error) { return New([]Key{someKey}, "herea", nil).Open(token, []byte("lice")) },
+		"about something else": func() (Note, error) { return s.Open(token, []byte("bob")) },
+		"about nothing":        func() (Note, error) { return s.Open(token, nil) },
+		"with another key": func() (Note, error) {
+			return New([]Key{NewKey()}, "here", nil).Open(token, []byte("alice"))
+		},
+		"in another scope": func() (Note, error) {
+			return New([]Key{someKey}, "there", nil).Open(token, []byte("alice"))
+		},
+		"with a part of it in scope": func() (Note, error) {
+			return New([]Key{someKey}, "herea", nil).Open(token, []byte("lice"))
+		},
 	} {
 		if n, err := open(); !errors.Is(err, ErrInvalid) || n.Data != nil {
 			t.Errorf("%s: %+v, %v", what, n, err)
@@ -58,7 +66,8 @@ func TestOpenReturnsTheNote(t *testing.T) {
 func TestEveryAlterationIsRefused(t *testing.T) {
 	s := New([]Key{someKey}, "", nil)
 	token := sealed(t, s, noteFor(time.Minute), "a")
-	altered := []string{"", "junctor.", token + "A", token + "=", token + "\n", token[:20] + "\r\n" + token[20:], token[1:], token + token, " " + token, strings.ToUpper(token)}
+	altered := []string{"", "junctor.", token + "A", token + "=", token + "\n", token[:20] + "\r\n" + token[20:],
+		token[1:], token + token, " " + token, strings.ToUpper(token)}
 	for i := range token {
 		for bit := range 8 {
 			b := []byte(token)
@@ -109,7 +118,8 @@ func TestDataIsBounded(t *testing.T) {
 		t.Errorf("the longest token has %d bytes, and the limit is %d", len(token), maxToken)
 	}
 	n.Data = append(n.Data, 'x')
-	if _, err := s.Seal(n, nil); err == nil || !strings.Contains(err.Error(), "262145 bytes are more than the limit of 262144") {
+	if _, err := s.Seal(n, nil); err == nil ||
+		!strings.Contains(err.Error(), "262145 bytes are more than the limit of 262144") {
 		t.Error(err)
 	}
 	if _, err := s.Open(token+strings.Repeat("A", 1<<20), []byte("a")); !errors.Is(err, ErrInvalid) {
@@ -129,13 +139,15 @@ func FuzzOpen(f *testing.F) {
 	s := New([]Key{someKey, {4}}, "s", nil)
 	note := Note{ID: ID{9}, Kind: 1, Expires: time.Now().Add(1000 * time.Hour), Data: []byte("x")}
 	token := sealed(f, s, note, "a")
-	for _, seed := range []string{token, token[:len(token)-1], "junctor.", "junctor.AQ", "", "\n" + token, strings.Replace(token, "junctor.", "junctor.\n", 1)} {
+	for _, seed := range []string{token, token[:len(token)-1], "junctor.", "junctor.AQ", "", "\n" + token,
+		strings.Replace(token, "junctor.", "junctor.\n", 1)} {
 		f.Add(seed, []byte("a"))
 	}
 	f.Fuzz(func(t *testing.T, text string, about []byte) {
 		n, err := s.Open(text, about)
 		switch {
-		case err == nil && (!canonical(text) || string(about) != "a" || n.ID != note.ID || string(n.Data) != "x"): // each process of the fuzzing has its own token
+		// Each process of the fuzzing has its own token.
+		case err == nil && (!canonical(text) || string(about) != "a" || n.ID != note.ID || string(n.Data) != "x"):
 			t.Errorf("%q about %q opens", text, about)
 		case err != nil && (n.Data != nil || n.ID != ID{}):
 			t.Errorf("an error with a note: %+v", n)

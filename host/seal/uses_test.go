@@ -51,7 +51,8 @@ func TestTokensAreUsedOnce(t *testing.T) {
 			if err := s.Return(t.Context(), n); err != nil {
 				t.Error(err)
 			}
-			if first, second := s.Use(t.Context(), n), s.Use(t.Context(), n); first != nil || !errors.Is(second, ErrUsed) {
+			if first, second := s.Use(t.Context(), n), s.Use(t.Context(), n); first != nil ||
+				!errors.Is(second, ErrUsed) {
 				t.Errorf("after it was returned: %v, %v", first, second)
 			}
 		})
@@ -132,7 +133,9 @@ func TestUsesAreForgotten(t *testing.T) {
 func TestUnusableFileRefusesUses(t *testing.T) {
 	dir := t.TempDir()
 	for name, spoil := range map[string]func(path string) error{
-		"garbage":     func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("garbage ", 1000)), 0o600) },
+		"garbage": func(path string) error {
+			return os.WriteFile(path, []byte(strings.Repeat("garbage ", 1000)), 0o600)
+		},
 		"a directory": func(path string) error { return os.Mkdir(path, 0o700) },
 		"a link":      func(path string) error { return os.Symlink(filepath.Join(dir, "elsewhere"), path) },
 		"nowhere":     func(string) error { return nil },
@@ -148,7 +151,8 @@ func TestUnusableFileRefusesUses(t *testing.T) {
 			f := NewFile(path)
 			defer f.Close()
 			for range 2 {
-				if err := f.Add(context.Background(), NewID(), time.Now().Add(time.Minute)); err == nil || errors.Is(err, ErrUsed) || !strings.Contains(err.Error(), path) {
+				if err := f.Add(context.Background(), NewID(), time.Now().Add(time.Minute)); err == nil ||
+					errors.Is(err, ErrUsed) || !strings.Contains(err.Error(), path) {
 					t.Errorf("%v", err)
 				}
 			}

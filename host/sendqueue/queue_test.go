@@ -114,7 +114,8 @@ func TestSendWaitsForSpace(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		begun := time.Now()
-		if err := q.Send(ctx, Text([]byte("abc"))); !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
+		if err := q.Send(ctx, Text([]byte("abc"))); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
 		if q.WaitForSpace(t.Context()) != nil {

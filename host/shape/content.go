@@ -12,7 +12,8 @@ import (
 
 // resourceContent is a part of a resource, in the result of resources/read or in a block.
 var resourceContent = objectOf(
-	required("uri", textOf()), optional("mimeType", textOf()), optional("text", textOf()), optional("blob", textOf()), optional("_meta", meta))
+	required("uri", textOf()), optional("mimeType", textOf()), optional("text", textOf()), optional("blob", textOf()),
+	optional("_meta", meta))
 
 // blockTypes has the blocks of content by type, and the first revision that has them.
 var blockTypes = map[string]struct {
@@ -24,7 +25,8 @@ var blockTypes = map[string]struct {
 	"audio":    {mcp.Revision20250326, blockOf(required("data", textOf()), derived("mimeType", textOf(), typeOfData))},
 	"resource": {mcp.Revision20241105, blockOf(required("resource", resourceContent))},
 	"resource_link": {mcp.Revision20250618, blockOf(
-		required("uri", textOf()), derived("name", textOf(), nameOf("uri")), optional("title", textOf()), optional("description", textOf()),
+		required("uri", textOf()), derived("name", textOf(), nameOf("uri")), optional("title", textOf()),
+		optional("description", textOf()),
 		optional("mimeType", textOf()), optional("size", &rule{kind: integer}), optional("icons", icons))},
 }
 

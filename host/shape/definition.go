@@ -14,41 +14,51 @@ var (
 	meta = &rule{kind: object}
 
 	icon = objectOf(
-		required("src", textOf()), optional("mimeType", textOf()), optional("sizes", listOf(textOf())), optional("theme", textOf("dark", "light")))
+		required("src", textOf()), optional("mimeType", textOf()), optional("sizes", listOf(textOf())),
+		optional("theme", textOf("dark", "light")))
 	icons = listOf(icon)
 
 	annotations = objectOf(
-		optional("audience", listOf(textOf("user", "assistant"))), optional("priority", &rule{kind: number, max: 1}), optional("lastModified", textOf()))
+		optional("audience", listOf(textOf("user", "assistant"))), optional("priority", &rule{kind: number, max: 1}),
+		optional("lastModified", textOf()))
 
 	tool = objectOf(
-		optional("title", textOf()), optional("description", textOf()), optional("icons", icons), optional("_meta", meta),
+		optional("title", textOf()), optional("description", textOf()), optional("icons", icons),
+		optional("_meta", meta),
 		optional("execution", objectOf(optional("taskSupport", textOf("forbidden", "optional", "required")))),
 		optional("annotations", objectOf(
-			optional("title", textOf()), optional("readOnlyHint", &rule{kind: flag}), optional("destructiveHint", &rule{kind: flag}),
+			optional("title", textOf()), optional("readOnlyHint", &rule{kind: flag}),
+			optional("destructiveHint", &rule{kind: flag}),
 			optional("idempotentHint", &rule{kind: flag}), optional("openWorldHint", &rule{kind: flag}))))
 
 	prompt = objectOf(
-		optional("title", textOf()), optional("description", textOf()), optional("icons", icons), optional("_meta", meta),
+		optional("title", textOf()), optional("description", textOf()), optional("icons", icons),
+		optional("_meta", meta),
 		optional("arguments", listOf(objectOf(
-			required("name", textOf()), optional("title", textOf()), optional("description", textOf()), optional("required", &rule{kind: flag})))))
+			required("name", textOf()), optional("title", textOf()), optional("description", textOf()),
+			optional("required", &rule{kind: flag})))))
 
 	resource = objectOf(
-		optional("uri", textOf()), derived("name", textOf(), nameOf("uri")), optional("title", textOf()), optional("description", textOf()),
-		optional("mimeType", textOf()), optional("size", &rule{kind: integer}), optional("icons", icons), optional("annotations", annotations), optional("_meta", meta))
+		optional("uri", textOf()), derived("name", textOf(), nameOf("uri")), optional("title", textOf()),
+		optional("description", textOf()), optional("mimeType", textOf()), optional("size", &rule{kind: integer}),
+		optional("icons", icons), optional("annotations", annotations), optional("_meta", meta))
 
 	template = objectOf(
-		optional("uriTemplate", textOf()), derived("name", textOf(), nameOf("uriTemplate")), optional("title", textOf()), optional("description", textOf()),
-		optional("mimeType", textOf()), optional("icons", icons), optional("annotations", annotations), optional("_meta", meta))
+		optional("uriTemplate", textOf()), derived("name", textOf(), nameOf("uriTemplate")),
+		optional("title", textOf()), optional("description", textOf()), optional("mimeType", textOf()),
+		optional("icons", icons), optional("annotations", annotations), optional("_meta", meta))
 
 	// objectSchema is the schema of the arguments of a tool, and in legacy revisions of
 	// its results.
 	objectSchema = objectOf(
 		derived("type", &rule{kind: objectType}, func([]byte) []byte { return []byte(`"object"`) }),
-		optional("$schema", textOf()), optional("properties", &rule{kind: object, each: &rule{kind: subschema}}), optional("required", listOf(textOf())))
+		optional("$schema", textOf()), optional("properties", &rule{kind: object, each: &rule{kind: subschema}}),
+		optional("required", listOf(textOf())))
 
 	// anySchema is the schema of the results of a tool in modern revisions.
 	anySchema = objectOf(
-		optional("$schema", textOf()), optional("properties", &rule{kind: object, each: &rule{kind: subschema}}), optional("required", listOf(textOf())))
+		optional("$schema", textOf()), optional("properties", &rule{kind: object, each: &rule{kind: subschema}}),
+		optional("required", listOf(textOf())))
 )
 
 // nameOf derives the name of a resource: its title, or the end of its URI.

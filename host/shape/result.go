@@ -95,7 +95,8 @@ func (c reader) structured(raw []byte) []byte {
 	raw = mcp.DeleteMember(raw, "structuredContent")
 	content := mcp.Member(raw, "content")
 	for one := range mcp.Elements(content) {
-		if text, ok := mcp.TextMember(one, "text"); ok && bytes.Equal(mcp.Canonical([]byte(text)), mcp.Canonical(value)) {
+		if text, ok := mcp.TextMember(one, "text"); ok &&
+			bytes.Equal(mcp.Canonical([]byte(text)), mcp.Canonical(value)) {
 			return raw
 		}
 	}
@@ -118,7 +119,8 @@ func (c reader) readResult(raw []byte, uri string) []byte {
 	case raw[0] != '{':
 		return mcp.SetMember(nil, "contents", elements(raw, part))
 	case contents == nil || string(contents) == "null":
-		return mcp.SetMember(withoutOddMeta(raw), "contents", elements(others(raw, "contents", "resultType", "ttlMs", "cacheScope", "_meta"), part))
+		return mcp.SetMember(withoutOddMeta(raw), "contents",
+			elements(others(raw, "contents", "resultType", "ttlMs", "cacheScope", "_meta"), part))
 	default:
 		if is := elements(contents, part); !equal(is, contents) {
 			raw = mcp.SetMember(raw, "contents", is)
@@ -177,7 +179,8 @@ func (c reader) message(raw []byte) (all [][]byte) {
 
 // completionResult is the result of completion/complete.
 var completionResult = objectOf(required("completion", objectOf(
-	required("values", listOf(textOf())), optional("total", &rule{kind: integer}), optional("hasMore", &rule{kind: flag}))))
+	required("values", listOf(textOf())), optional("total", &rule{kind: integer}),
+	optional("hasMore", &rule{kind: flag}))))
 
 // completion corrects the proposals for an argument.
 func completion(raw []byte) ([]byte, error) {

@@ -97,7 +97,8 @@ var kinds = map[string]struct {
 // fitTool is Tool with the schemas, without what package catalog replaces.
 func fitTool(raw []byte) ([]byte, []string) {
 	fitted, left := Tool(raw)
-	for name, fit := range map[string]func([]byte) ([]byte, []string, bool){"inputSchema": InputSchema, "outputSchema": OutputSchema} {
+	for name, fit := range map[string]func([]byte) ([]byte, []string, bool){"inputSchema": InputSchema,
+		"outputSchema": OutputSchema} {
 		was := mcp.Member(fitted, name)
 		switch {
 		case was == nil && name == "outputSchema", string(was) == "null" && name == "outputSchema":
@@ -154,7 +155,8 @@ func TestDefinitions(t *testing.T) {
 				return
 			}
 			want := c.lines[">"]
-			if meta := mcp.Member([]byte(want), "_meta"); strings.Contains(string(meta), "junctor/") { // package catalog adds it
+			if meta := mcp.Member([]byte(want), "_meta"); strings.Contains(string(meta), "junctor/") {
+				// Package catalog adds it.
 				want, fitted = string(mcp.DeleteMember([]byte(want), "_meta")), mcp.DeleteMember(fitted, "_meta")
 			}
 			if string(fitted) != want {
@@ -193,7 +195,8 @@ func checkDefinition(t *testing.T, all []*oracle, definition string, fitted []by
 
 // results are the names of the results in the schemas, by method.
 var results = map[string]string{
-	mcp.MethodCallTool: "CallToolResult", mcp.MethodReadResource: "ReadResourceResult", mcp.MethodGetPrompt: "GetPromptResult", mcp.MethodComplete: "CompleteResult",
+	mcp.MethodCallTool: "CallToolResult", mcp.MethodReadResource: "ReadResourceResult",
+	mcp.MethodGetPrompt: "GetPromptResult", mcp.MethodComplete: "CompleteResult",
 }
 
 // modernMembers are the members that package era adds for modern clients.
@@ -219,7 +222,8 @@ func TestResults(t *testing.T) {
 					}
 					continue
 				}
-				if newer := o.revision == mcp.Revision20250326; string(got) != want && !(newer && c.lines["oldest"] != "") {
+				if newer := o.revision == mcp.Revision20250326; string(got) != want &&
+					!(newer && c.lines["oldest"] != "") {
 					t.Errorf("%s: %s\nwant %s", o.revision, got, want)
 				}
 				if why := o.refuses(t, results[c.kind], withModernMembers(o, got)); why != "" {
@@ -270,7 +274,8 @@ func FuzzShapes(f *testing.F) {
 				if why := o.refuses(t, definition, withModernMembers(o, got)); why != "" {
 					t.Fatalf("%s, %s: %s became %s: %s", o.revision, method, raw, got, why)
 				}
-				if blocks := Blocks(method); blocks != "" && mcp.NamesOf(raw).Plain(blocks) && string(got) != string(raw) {
+				if blocks := Blocks(method); blocks != "" && mcp.NamesOf(raw).Plain(blocks) &&
+					string(got) != string(raw) {
 					t.Fatalf("%s, %s: %s is plain, and became %s", o.revision, method, raw, got)
 				}
 				if again, _ := Result(method, got, o.revision, "odd:good"); string(again) != string(got) {

@@ -108,7 +108,8 @@ func normalAuthority(scheme, authority string) string {
 		user, host = NormalEscapes(authority[:i+1]), authority[i+1:]
 	}
 	port := ""
-	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.Trim(host[i+1:], "0123456789") == "" && (strings.HasSuffix(host[:i], "]") || !strings.Contains(host[:i], ":")) {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.Trim(host[i+1:], "0123456789") == "" &&
+		(strings.HasSuffix(host[:i], "]") || !strings.Contains(host[:i], ":")) {
 		host, port = host[:i], host[i:]
 	}
 	standard, web := webPorts[scheme]
@@ -175,7 +176,8 @@ func needsEscapes(text string) bool {
 }
 
 func unreserved(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
+	return 'a' <= c && c <= 'z' ||
+		'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '.' || c == '_' || c == '~'
 }
 
 func reserved(c byte) bool { return strings.IndexByte(":/?#[]@!$&'()*+,;=", c) >= 0 }

@@ -29,7 +29,8 @@ func Open(path string, pragmas ...string) (*sql.DB, error) {
 	if slashed[0] != '/' { // a Windows drive
 		slashed = "/" + slashed
 	}
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": pragmas}.Encode()}).String())
+	db, err := sql.Open("sqlite",
+		(&url.URL{Scheme: "file", Path: slashed, RawQuery: url.Values{"_pragma": pragmas}.Encode()}).String())
 	if err != nil {
 		return nil, err
 	}

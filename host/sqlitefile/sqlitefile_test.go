@@ -21,7 +21,9 @@ func TestOpen(t *testing.T) {
 		}
 		var timeout int
 		var mode string
-		if err := db.QueryRowContext(t.Context(), "SELECT (SELECT timeout FROM pragma_busy_timeout), (SELECT journal_mode FROM pragma_journal_mode)").Scan(&timeout, &mode); err != nil || timeout != 1234 || mode != "wal" {
+		if err := db.QueryRowContext(t.Context(),
+			"SELECT (SELECT timeout FROM pragma_busy_timeout), (SELECT journal_mode FROM pragma_journal_mode)").
+			Scan(&timeout, &mode); err != nil || timeout != 1234 || mode != "wal" {
 			t.Errorf("busy_timeout is %d, journal_mode %s, %v", timeout, mode, err)
 		}
 		if err := db.Close(); err != nil {

@@ -47,19 +47,22 @@ func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conve
 	c := catalog.New(nil, "", hclog.NewNullLogger(), nil)
 	g := gateway.New(gateway.Options{Version: "1", Catalog: c, Log: hclog.NewNullLogger()})
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: g.Peer("a"), Revisions: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second, Call: time.Minute,
+		Name: "a", Peer: g.Peer("a"), Revisions: fixedRevision{}, Log: hclog.NewNullLogger(), Start: time.Second,
+		Call: time.Minute,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
-	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}), Servers: map[string]gateway.Server{"a": {Upstream: u}}})
+	g.Apply(&gateway.Generation{Policy: policy.New(map[string]policy.Server{"a": {}}, policy.Rules{}),
+		Servers: map[string]gateway.Server{"a": {Upstream: u}}})
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 	t.Cleanup(func() { c.Stop(); u.Close() })
 	return g, server
 }
 
 const (
-	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}` + "\n"
-	call       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}` + "\n"
-	ping       = `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n"
+	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}` +
+		"\n"
+	call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a__t"}}` + "\n"
+	ping = `{"jsonrpc":"2.0","id":2,"method":"ping"}` + "\n"
 )
 
 // An output is a buffer that a test may read while Serve writes to it.
@@ -91,13 +94,15 @@ func TestEndOfInputAnswersRequestsInFlight(t *testing.T) {
 		g, _ := newTestGateway(t, 5*time.Second)
 		var out output
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(initialize+call+strings.TrimSuffix(ping, "\n")), &out, Options{}); err != nil {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call+strings.TrimSuffix(ping, "\n")), &out,
+			Options{}); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != 5*time.Second {
 			t.Errorf("Serve took %s", took)
 		}
-		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}` + "\n", `{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"} {
+		for _, want := range []string{`{"jsonrpc":"2.0","id":1,"result":{"content":[]}}` + "\n",
+			`{"jsonrpc":"2.0","id":2,"result":{}}` + "\n"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q is not in %q", want, out.String())
 			}
@@ -115,11 +120,13 @@ func TestCallsAreCancelledAfterDrainTime(t *testing.T) {
 		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), &out, Options{}); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != drainTime || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
+		if took := time.Since(begun); took != drainTime ||
+			!strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
 		time.Sleep(time.Minute)
-		if told := strings.Join(server.Seen(true), "\n"); !strings.Contains(told, `"reason":"junctor is shutting down"`) {
+		if told := strings.Join(server.Seen(true), "\n"); !strings.Contains(told,
+			`"reason":"junctor is shutting down"`) {
 			t.Errorf("the server got no cancellation: %s", told)
 		}
 	})
@@ -137,7 +144,8 @@ func TestSignalAfterEndOfInputCancelsCalls(t *testing.T) {
 		if err := Serve(ctx, g, strings.NewReader(initialize+call), &out, Options{}); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begun); took != 2*time.Second || !strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
+		if took := time.Since(begun); took != 2*time.Second ||
+			!strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
 		time.Sleep(time.Minute) // until the server has answered
@@ -162,7 +170,8 @@ func TestEndOfContextAnswersRequestsInFlight(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		if got := out.String(); !strings.Contains(got, `"id":1,"result"`) || !strings.Contains(got, `"id":3,"error":{"code":-32000,"message":"junctor is shutting down"`) {
+		if got := out.String(); !strings.Contains(got, `"id":1,"result"`) ||
+			!strings.Contains(got, `"id":3,"error":{"code":-32000,"message":"junctor is shutting down"`) {
 			t.Error(got)
 		}
 		_ = client.Close()
@@ -192,7 +201,8 @@ func TestClientThatDoesNotReadIsGivenUp(t *testing.T) {
 		g, _ := newTestGateway(t, time.Second)
 		client, out := io.Pipe() // has no reader
 		begun := time.Now()
-		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), out, Options{}); err != errClientNotReading {
+		if err := Serve(t.Context(), g, strings.NewReader(initialize+call), out,
+			Options{}); err != errClientNotReading {
 			t.Error(err)
 		}
 		if took := time.Since(begun); took != time.Second+flushTime {
@@ -208,7 +218,8 @@ func TestReadErrorIsReturned(t *testing.T) {
 		g, _ := newTestGateway(t, 0)
 		in, client := io.Pipe()
 		_ = client.CloseWithError(errors.New("i/o error"))
-		if err := Serve(t.Context(), g, in, io.Discard, Options{}); err == nil || err.Error() != "reading from the client: i/o error" {
+		if err := Serve(t.Context(), g, in, io.Discard, Options{}); err == nil ||
+			err.Error() != "reading from the client: i/o error" {
 			t.Error(err)
 		}
 	})
@@ -218,7 +229,8 @@ func TestReadErrorIsReturned(t *testing.T) {
 // and a line that is too long. Each answer is one line.
 func TestLineEndsAndInvalidLines(t *testing.T) {
 	g, _ := newTestGateway(t, 0)
-	long := `{"jsonrpc":"2.0","id":"long","method":"ping","params":{"x":"` + strings.Repeat("x", ndjson.DefaultLimit) + `"}}` + "\n"
+	long := `{"jsonrpc":"2.0","id":"long","method":"ping","params":{"x":"` + strings.Repeat("x", ndjson.DefaultLimit) +
+		`"}}` + "\n"
 	in := strings.TrimSuffix(initialize, "\n") + "\r\n\n\r\n \n" + long + "banner\n\x00\xff\n" +
 		`{"jsonrpc":"2.0","id":"a","method":"ping",` + "\r" + `"params":{}}` + "\n" + ping
 	var out output

@@ -84,7 +84,8 @@ func (l *Listen) Acknowledge(agreed []byte, now Versions) {
 	s := l.set
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_ = l.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged, l.withID(mcp.SetMember(nil, "notifications", agreed)))))
+	_ = l.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteAcknowledged,
+		l.withID(mcp.SetMember(nil, "notifications", agreed)))))
 	s.listens[string(l.id)] = l
 	l.sendEarly()
 	if s.ended || l.outdated(now) {

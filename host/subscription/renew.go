@@ -56,7 +56,8 @@ func (s *Set) Replace(server string, now Versions) (uris []string) {
 // Renew makes subscriptions again. It calls subscribe for each, which calls Resubscribe,
 // and again with increasing delays for those that failed. It gives up after some
 // attempts, and returns the URIs that it gave up on. It returns none if ctx ends.
-func (s *Set) Renew(ctx context.Context, uris []string, subscribe func(ctx context.Context, uri string) error) (gaveUp []string) {
+func (s *Set) Renew(ctx context.Context, uris []string,
+	subscribe func(ctx context.Context, uri string) error) (gaveUp []string) {
 	delays := backoff.ExponentialBackOff{InitialInterval: renewAfter, MaxInterval: renewMax, Multiplier: 2}
 	for attempt := 1; ; attempt++ {
 		uris = s.renewOnce(uris, func(uri string) error { return subscribe(ctx, uri) })

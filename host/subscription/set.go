@@ -50,16 +50,18 @@ type Set struct {
 
 	mu        sync.Mutex
 	resources map[string]Subscription // guarded by mu; of resources/subscribe, by canonical URI
-	renewing  map[string]string       // guarded by mu; the client's URIs of subscriptions to make again, by canonical URI
-	count     int                     // guarded by mu; of all subscriptions, and those being made
-	listens   map[string]*Listen      // guarded by mu; acknowledged listen requests, by id
-	following []*Listen               // guarded by mu; listen requests with tasks
-	ended     bool                    // guarded by mu; see EndListens
+	// Guarded by mu; the client's URIs of subscriptions to make again, by canonical URI.
+	renewing  map[string]string
+	count     int                // guarded by mu; of all subscriptions, and those being made
+	listens   map[string]*Listen // guarded by mu; acknowledged listen requests, by id
+	following []*Listen          // guarded by mu; listen requests with tasks
+	ended     bool               // guarded by mu; see EndListens
 }
 
 // NewSet returns an empty set. Notifications of resources/subscribe go to out.
 func NewSet(out Stream) *Set {
-	return &Set{out: out, resources: map[string]Subscription{}, renewing: map[string]string{}, listens: map[string]*Listen{}}
+	return &Set{out: out, resources: map[string]Subscription{}, renewing: map[string]string{},
+		listens: map[string]*Listen{}}
 }
 
 // Canonical returns the URI under which a subscription is kept: of the forms of a

@@ -42,7 +42,8 @@ func TestSubscriptionIsKeptOnce(t *testing.T) {
 	s, u := NewSet(&recorder{}), named("a")
 	subscribe(t, s, u, "r:1", "junctor://a/r%3A2")
 	for _, uri := range []string{"r:1", "junctor://a/r:2"} {
-		if changed, err := s.Subscribe(uri, func() (Subscription, error) { panic("it exists") }); changed || err != nil {
+		if changed, err := s.Subscribe(uri, func() (Subscription, error) { panic("it exists") }); changed ||
+			err != nil {
 			t.Errorf("%s: %v, %v", uri, changed, err)
 		}
 	}
@@ -82,7 +83,8 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 		t.Error(err)
 	}
 	l.Close()
-	if _, err := s.Subscribe("r:x", func() (Subscription, error) { return Subscription{}, errors.New("no") }); err == nil {
+	if _, err := s.Subscribe("r:x",
+		func() (Subscription, error) { return Subscription{}, errors.New("no") }); err == nil {
 		t.Error("the error of the server was lost")
 	}
 	subscribe(t, s, u, "r:x", "r:y")
@@ -109,13 +111,16 @@ func TestResourceUpdatedNamesTheURIOfTheClient(t *testing.T) {
 	}
 	l.Acknowledge([]byte("{}"), is(u))
 	heard.messages = nil
-	if !s.ResourceUpdated(u, "r:1", []byte(`{"uri":"r:1"}`)) || s.ResourceUpdated(u, "r:3", []byte(`{"uri":"r:3"}`)) || s.ResourceUpdated(named("b"), "r:1", []byte(`{"uri":"r:1"}`)) {
+	if !s.ResourceUpdated(u, "r:1", []byte(`{"uri":"r:1"}`)) || s.ResourceUpdated(u, "r:3", []byte(`{"uri":"r:3"}`)) ||
+		s.ResourceUpdated(named("b"), "r:1", []byte(`{"uri":"r:1"}`)) {
 		t.Error("only r:1 of a is subscribed to")
 	}
 	if got := strings.Join(out.messages, ""); !strings.Contains(got, `{"uri":"junctor://a/r%3A1"}`) {
 		t.Error(got)
 	}
-	if got := strings.Join(heard.messages, ""); strings.Count(got, "uri") != 1 || !strings.Contains(got, `"uri":"r:1"`) || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"l"`) {
+	if got := strings.Join(heard.messages, ""); strings.Count(got, "uri") != 1 ||
+		!strings.Contains(got, `"uri":"r:1"`) ||
+		!strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":"l"`) {
 		t.Error(got)
 	}
 }
@@ -201,7 +206,8 @@ func TestRenewRepeatsUntilTheServerIsBack(t *testing.T) {
 			return err
 		})
 		if len(gaveUp) > 0 || asked != 2 || time.Since(begun) != 3*time.Second || s.count != 2 {
-			t.Errorf("gave up %v, asked %d times in vain for %s, %d are counted", gaveUp, asked, time.Since(begun), s.count)
+			t.Errorf("gave up %v, asked %d times in vain for %s, %d are counted",
+				gaveUp, asked, time.Since(begun), s.count)
 		}
 		wantURIs(t, s, "r:1", "r:2")
 	})

@@ -63,14 +63,17 @@ func TestLargeTaskStatus(t *testing.T) {
 		{MaxBroadcast + 1, a, true, "1 false 0 true 0 false"}, {MaxBroadcast + 1, b, true, "0 false 0 false 1 false"},
 		{100, a, false, "0 true 0 true 0 false"}, {MaxBroadcast + 1, b, false, "0 false 0 false 0 true"},
 	} {
-		for _, sets := range [][]*Set{{NewSet(&recorder{})}, {NewSet(&recorder{}), NewSet(&recorder{}), NewSet(&recorder{})}} { // of one client, and of several
+		for _, sets := range [][]*Set{{NewSet(&recorder{})}, {NewSet(&recorder{}), NewSet(&recorder{}),
+			NewSet(&recorder{})}} {
+			// Of one client, and of several.
 			var listens []*Listen
 			var outs []*recorder
 			for i, u := range []*upstream.Upstream{a, a, b} {
 				l, out := listenTask(t, sets[i%len(sets)], i, u)
 				listens, outs = append(listens, l), append(outs, out)
 			}
-			params := mcp.SetMember([]byte(`{"taskId":"T"}`), map[bool]string{true: "status", false: "other"}[c.status], []byte(`""`))
+			params := mcp.SetMember([]byte(`{"taskId":"T"}`),
+				map[bool]string{true: "status", false: "other"}[c.status], []byte(`""`))
 			padding := c.size - len(mcp.SetMember(params, "x", []byte(`""`)))
 			TaskStatus(sets, c.from, mcp.SetMember(params, "x", mcp.AppendText(nil, strings.Repeat("x", padding))))
 			var got []string
@@ -104,7 +107,8 @@ func TestEarlyTaskStatus(t *testing.T) {
 		t.Errorf("before the acknowledgement: %v", out.messages)
 	}
 	l.Acknowledge([]byte("{}"), func(string) *upstream.Upstream { return u })
-	if len(out.messages) != 2 || !strings.Contains(out.messages[0], mcp.NoteAcknowledged) || !strings.Contains(out.messages[1], `"taskId":"T","status":"completed"`) {
+	if len(out.messages) != 2 || !strings.Contains(out.messages[0], mcp.NoteAcknowledged) ||
+		!strings.Contains(out.messages[1], `"taskId":"T","status":"completed"`) {
 		t.Errorf("%v", out.messages)
 	}
 }

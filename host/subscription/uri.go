@@ -42,7 +42,8 @@ func subscribedURIs(subs map[string]Subscription, from *upstream.Upstream, uri s
 			uris[qualified] = nil
 		}
 		closest[qualified] = i
-		uris[qualified] = append(uris[qualified], catalog.Location{Server: sub.Server, URI: sub.URI}.ClientURI(uri, sub.Requested))
+		uris[qualified] = append(uris[qualified],
+			catalog.Location{Server: sub.Server, URI: sub.URI}.ClientURI(uri, sub.Requested))
 	}
 	for _, qualified := range []bool{false, true} {
 		slices.Sort(uris[qualified])

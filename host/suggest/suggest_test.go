@@ -10,7 +10,8 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"onwer": "owner", "ower": "owner", "Owner": "owner", "owners": "owner", "ownre": "owner",
 		"perPage": "per_page", "per-page": "per_page", "perpgae": "per_page",
-		"rep": "repo", "ID": "id", "stat": "state", "haed": "head", "st": "", "hea": "head", "rpo": "repo", "serch_isues": "search_issues", "grösse": "größe", "grßöe": "größe",
+		"rep": "repo", "ID": "id", "stat": "state", "haed": "head", "st": "", "hea": "head", "rpo": "repo",
+		"serch_isues": "search_issues", "grösse": "größe", "grßöe": "größe",
 		"search issues": "search_issues",
 	} {
 		if got := Nearest(name, known); got != want {

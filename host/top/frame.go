@@ -101,7 +101,8 @@ func (h *history) frame() Frame {
 	st := now.status
 	f := Frame{
 		Instance: st.Instance, Version: st.Version, Serves: st.Transport, Uptime: st.Uptime, Memory: st.Memory.Resident,
-		CPU: load(st.Memory.CPU, last.status.Memory.CPU, now.at.Sub(last.at)), Sessions: st.Sessions.Count, Waiting: st.Waiting,
+		CPU: load(st.Memory.CPU, last.status.Memory.CPU, now.at.Sub(last.at)), Sessions: st.Sessions.Count,
+		Waiting: st.Waiting,
 		Servers: []Server{}, Plugins: []Plugin{}, Limits: append([]control.ToolUse{}, st.Limits...),
 	}
 	if st.Address != "" {

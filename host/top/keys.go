@@ -74,7 +74,8 @@ func (m *model) answerRestart(name string) tea.Cmd {
 		if err != nil {
 			return doneMsg{err: err}
 		}
-		return doneMsg{note: fmt.Sprintf("%s was restarted in %s", server, (time.Duration(done.Took) * time.Millisecond).Round(10*time.Millisecond))}
+		return doneMsg{note: fmt.Sprintf("%s was restarted in %s",
+			server, (time.Duration(done.Took) * time.Millisecond).Round(10*time.Millisecond))}
 	}
 }
 
@@ -85,7 +86,8 @@ func (m *model) answerApproval(name string) tea.Cmd {
 	}
 	id, approve := m.approval, name == "y"
 	return func() tea.Msg {
-		done, err := m.o.Operator.Answer(m.ctx, id, control.Answering{Verb: map[bool]string{true: "approve", false: "deny"}[approve]})
+		done, err := m.o.Operator.Answer(m.ctx, id,
+			control.Answering{Verb: map[bool]string{true: "approve", false: "deny"}[approve]})
 		if err != nil {
 			return doneMsg{err: err}
 		}
@@ -95,7 +97,8 @@ func (m *model) answerApproval(name string) tea.Cmd {
 
 // move chooses another row, or scrolls a page.
 func (m *model) move(name string) {
-	step := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -m.space(), "pgdown": m.space(), "home": -1 << 20, "g": -1 << 20, "end": 1 << 20, "G": 1 << 20}[name]
+	step := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -m.space(), "pgdown": m.space(),
+		"home": -1 << 20, "g": -1 << 20, "end": 1 << 20, "G": 1 << 20}[name]
 	switch m.page {
 	case tablePage:
 		if i := m.position(); i >= 0 {

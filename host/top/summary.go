@@ -55,9 +55,12 @@ func summary(f Frame, width int) []string {
 		servers += fmt.Sprintf(", %d needs auth", n)
 	}
 	return []string{
-		join(width, ", ", part{text: "junctor " + f.Version, short: "junctor", rank: 3}, part{text: "process " + f.Instance}, part{text: "up " + uptime(f.Uptime)},
-			part{text: f.Serves, rank: 2}, part{text: size(f.Memory), rank: 1}, part{text: fmt.Sprintf("CPU %.1f%%", f.CPU)}),
-		join(width, "  ", part{text: servers}, part{text: "calls/s " + decimal(f.Calls)}, part{text: fmt.Sprintf("in flight %d", f.InFlight), rank: 1},
+		join(width, ", ", part{text: "junctor " + f.Version, short: "junctor", rank: 3},
+			part{text: "process " + f.Instance}, part{text: "up " + uptime(f.Uptime)},
+			part{text: f.Serves, rank: 2}, part{text: size(f.Memory), rank: 1},
+			part{text: fmt.Sprintf("CPU %.1f%%", f.CPU)}),
+		join(width, "  ", part{text: servers}, part{text: "calls/s " + decimal(f.Calls)},
+			part{text: fmt.Sprintf("in flight %d", f.InFlight), rank: 1},
 			number("sessions", f.Sessions, 2), number("approvals", f.Waiting, 1), number("limits", busy, 3)),
 	}
 }

@@ -23,14 +23,18 @@ const (
 
 // serverColumns are the columns of the table of servers.
 var serverColumns = []column{
-	{name: "SERVER"}, {name: "STATE", width: 11}, {name: "CALLS/S", width: 7, right: true}, {name: "P50", width: 6, right: true}, {name: "P99", width: 6, right: true},
-	{name: "ERRORS", width: 6, right: true}, {name: "FLIGHT", width: 6, right: true}, {name: "MEMORY", width: 8, right: true}, {name: "CPU", width: 6, right: true},
-	{name: "PID", width: 8, right: true, from: 100}, {name: "CALLS", width: 10, right: true, from: 140}, {name: "CONNS", width: 6, right: true, from: 140}, {name: "TOOLS", width: 6, right: true, from: 140},
+	{name: "SERVER"}, {name: "STATE", width: 11}, {name: "CALLS/S", width: 7, right: true},
+	{name: "P50", width: 6, right: true}, {name: "P99", width: 6, right: true},
+	{name: "ERRORS", width: 6, right: true}, {name: "FLIGHT", width: 6, right: true},
+	{name: "MEMORY", width: 8, right: true}, {name: "CPU", width: 6, right: true},
+	{name: "PID", width: 8, right: true, from: 100}, {name: "CALLS", width: 10, right: true, from: 140},
+	{name: "CONNS", width: 6, right: true, from: 140}, {name: "TOOLS", width: 6, right: true, from: 140},
 	{name: "TRANSPORT", width: 10, from: 120}, {name: "ERROR", from: 170},
 }
 
 var pluginColumns = []column{
-	{name: "PLUGIN"}, {name: "STATE", width: 11}, {name: "PID", width: 8, right: true}, {name: "CONNS", width: 6, right: true}, {name: "RESTARTS", width: 8, right: true},
+	{name: "PLUGIN"}, {name: "STATE", width: 11}, {name: "PID", width: 8, right: true},
+	{name: "CONNS", width: 6, right: true}, {name: "RESTARTS", width: 8, right: true},
 	{name: "MEMORY", width: 8, right: true}, {name: "CPU", width: 6, right: true},
 }
 
@@ -44,7 +48,8 @@ func serverCells(s Server) []string {
 		failure = s.Error.Message
 	}
 	return []string{
-		s.Server.Server, s.StateText(), decimal(s.Rate), latency(s.Median), latency(s.Slow), count(s.Errors), whole(s.InFlight), size(s.Memory), percent(s.Load, s.PID),
+		s.Server.Server, s.StateText(), decimal(s.Rate), latency(s.Median), latency(s.Slow), count(s.Errors),
+		whole(s.InFlight), size(s.Memory), percent(s.Load, s.PID),
 		whole(s.PID), whole(int(s.Calls)), whole(s.Connections), tools, s.Transport, failure,
 	}
 }
@@ -54,7 +59,9 @@ func pluginCells(p Plugin) []string {
 	if p.Servers != "" {
 		name += " for " + p.Servers
 	}
-	return []string{name, p.State, whole(p.PID), whole(p.Connections), whole(p.Restarts), size(p.Memory), percent(p.Load, p.PID)}
+	return []string{name, p.State, whole(p.PID), whole(p.Connections), whole(p.Restarts), size(p.Memory),
+		percent(p.Load,
+			p.PID)}
 }
 
 // layout returns the columns that a terminal has room for, with their widths.

@@ -65,14 +65,17 @@ var started = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 // statusWith returns a status with servers s00, s01 and so on.
 func statusWith(servers int) *control.Status {
 	st := &control.Status{
-		Instance: "4711", PID: 4711, Version: "0.1.0", Started: started, Uptime: 11520, Transport: "http", Address: "127.0.0.1:7575",
-		Memory: control.Memory{Resident: 41 << 20, CPU: 10}, Sessions: control.Sessions{Count: 3}, Waiting: 1,
-		Plugins: []control.Plugin{{Plugin: "stdio", State: "ready", PID: 4720, Memory: 30 << 20, CPU: 1, Connections: servers}},
-		Limits:  []control.ToolUse{{Tenant: "acme", Server: "s00", Tool: "search", Used: 0.8, Running: 2}},
+		Instance: "4711", PID: 4711, Version: "0.1.0", Started: started, Uptime: 11520, Transport: "http",
+		Address: "127.0.0.1:7575",
+		Memory:  control.Memory{Resident: 41 << 20, CPU: 10}, Sessions: control.Sessions{Count: 3}, Waiting: 1,
+		Plugins: []control.Plugin{{Plugin: "stdio", State: "ready", PID: 4720, Memory: 30 << 20, CPU: 1,
+			Connections: servers}},
+		Limits: []control.ToolUse{{Tenant: "acme", Server: "s00", Tool: "search", Used: 0.8, Running: 2}},
 	}
 	for n := range servers {
 		tools := n
-		st.Servers = append(st.Servers, &control.Server{Server: fmt.Sprintf("s%02d", n), OK: true, State: "ready", Transport: "stdio", PID: 5000 + n, Memory: 12 << 20, CPU: 2, Calls: 100, Tools: &tools})
+		st.Servers = append(st.Servers, &control.Server{Server: fmt.Sprintf("s%02d", n), OK: true, State: "ready",
+			Transport: "stdio", PID: 5000 + n, Memory: 12 << 20, CPU: 2, Calls: 100, Tools: &tools})
 	}
 	return st
 }
@@ -92,8 +95,9 @@ type screenOf struct {
 
 func show(t *testing.T, f *fake, width, height int) *screenOf {
 	s := &screenOf{t, newModel(t.Context(), Options{
-		Source: f, Operator: f, Plain: true, Record: func(r *logbuffer.Record) string { return r.Level + " " + r.Message },
-		Clean: func(s string) string { return strings.ReplaceAll(ansi.Strip(s), "\x07", "") },
+		Source: f, Operator: f, Plain: true,
+		Record: func(r *logbuffer.Record) string { return r.Level + " " + r.Message },
+		Clean:  func(s string) string { return strings.ReplaceAll(ansi.Strip(s), "\x07", "") },
 	}), f}
 	s.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	s.run(s.Init())
@@ -122,7 +126,8 @@ func (s *screenOf) run(cmd tea.Cmd) {
 func (s *screenOf) press(names ...string) {
 	for _, name := range names {
 		key := tea.KeyPressMsg{Text: name}
-		switch code := map[string]rune{"up": tea.KeyUp, "down": tea.KeyDown, "enter": tea.KeyEnter, "esc": tea.KeyEscape, "end": tea.KeyEnd, "home": tea.KeyHome, "pgdown": tea.KeyPgDown}[name]; {
+		switch code := map[string]rune{"up": tea.KeyUp, "down": tea.KeyDown, "enter": tea.KeyEnter,
+			"esc": tea.KeyEscape, "end": tea.KeyEnd, "home": tea.KeyHome, "pgdown": tea.KeyPgDown}[name]; {
 		case name == "ctrl+c":
 			key = tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl}
 		case code != 0:
@@ -179,7 +184,8 @@ func TestTableFitsTerminal(t *testing.T) {
 		}
 	}
 	small := show(t, &fake{status: statusWith(3)}, 80, 24)
-	small.has("process 4711, up 3h12m, http 127.0.0.1:7575, 41 MiB", "servers 3 of 3 ready", "sessions 3  approvals 1  limits 1",
+	small.has("process 4711, up 3h12m, http 127.0.0.1:7575, 41 MiB",
+		"servers 3 of 3 ready", "sessions 3  approvals 1  limits 1",
 		"SERVER", "CALLS/S", "> s00", "  s02", "PLUGIN", "stdio", "limit of s00/search for acme: 80% used", "q quit")
 	if strings.Contains(small.text(), "TRANSPORT") {
 		t.Error("a column for wide terminals")
@@ -190,9 +196,11 @@ func TestTableFitsTerminal(t *testing.T) {
 // TestSummaryFits compares the lines above the table on terminals of several widths: no
 // part of a line is cut, and what is zero gives way first.
 func TestSummaryFits(t *testing.T) {
-	f := Frame{Version: "0.1.0-dev", Instance: "13945", Uptime: 63, Serves: "http 127.0.0.1:7670", Memory: 61 << 20, CPU: 12.25, Calls: 107, InFlight: 2, Sessions: 9}
+	f := Frame{Version: "0.1.0-dev", Instance: "13945", Uptime: 63, Serves: "http 127.0.0.1:7670", Memory: 61 << 20,
+		CPU: 12.25, Calls: 107, InFlight: 2, Sessions: 9}
 	for i := range 60 {
-		f.Servers = append(f.Servers, Server{Server: &control.Server{State: []string{"ready", "idle", "failed", "needs_auth", "not_started", "idle"}[i%6]}})
+		f.Servers = append(f.Servers, Server{Server: &control.Server{State: []string{"ready", "idle", "failed",
+			"needs_auth", "not_started", "idle"}[i%6]}})
 	}
 	first := []string{
 		"junctor 0.1.0-dev, process 13945, up 1m03s, http 127.0.0.1:7670, 61 MiB, CPU 12.2%",
@@ -219,8 +227,9 @@ func TestSummaryFits(t *testing.T) {
 // TestNumbersFitColumns formats numbers that are too long for their columns.
 func TestNumbersFitColumns(t *testing.T) {
 	for _, c := range [][2]string{
-		{count(0), "-"}, {count(999_999), "999999"}, {count(1_000_000), "1.0M"}, {count(1_999_999), "1.9M"}, {count(12_345_678_901), "12G"},
-		{decimal(99.94), "99.9"}, {decimal(99.99), "100"}, {percent(12.34, 1), "12.3%"}, {percent(6399.99, 1), "6400%"}, {percent(5, 0), "-"},
+		{count(0), "-"}, {count(999_999), "999999"}, {count(1_000_000), "1.0M"}, {count(1_999_999), "1.9M"},
+		{count(12_345_678_901), "12G"}, {decimal(99.94), "99.9"}, {decimal(99.99), "100"}, {percent(12.34, 1), "12.3%"},
+		{percent(6399.99, 1), "6400%"}, {percent(5, 0), "-"},
 	} {
 		if c[0] != c[1] || len(c[0]) > 6 {
 			t.Errorf("%q, want %q", c[0], c[1])
@@ -266,7 +275,8 @@ func TestRatesAreThoseOfTheirWindows(t *testing.T) {
 		at = at.Add(time.Second)
 	}
 	f := h.frame()
-	if one := f.Servers[0]; one.Rate != 10 || one.Load != 25 || one.Median < 3 || one.Median > 5 || f.CPU != 50 || f.Calls != 10 || f.Plugins[0].Load < 0.99 || f.Plugins[0].Load > 1.01 {
+	if one := f.Servers[0]; one.Rate != 10 || one.Load != 25 || one.Median < 3 || one.Median > 5 || f.CPU != 50 ||
+		f.Calls != 10 || f.Plugins[0].Load < 0.99 || f.Plugins[0].Load > 1.01 {
 		t.Errorf("%+v, CPU %g, plugin %g", one, f.CPU, f.Plugins[0].Load)
 	}
 	if n := len(h.samples); n > 65 {
@@ -331,7 +341,10 @@ func TestRestartAsksFirst(t *testing.T) {
 // TestDetailsShowError shows a server that failed, with hostile texts.
 func TestDetailsShowError(t *testing.T) {
 	f := &fake{status: statusWith(1)}
-	f.status.Servers[0].State, f.status.Servers[0].Error = "failed", &fault.Document{Message: "it \x1b[2J\x07broke\nhere", Hint: "mend it", Code: fault.UpstreamExited, Output: []string{"last \x1b]0;words\x07", strings.Repeat("x", 500)}}
+	f.status.Servers[0].State, f.status.Servers[0].Error = "failed", &fault.Document{
+		Message: "it \x1b[2J\x07broke\nhere", Hint: "mend it", Code: fault.UpstreamExited,
+		Output: []string{"last \x1b]0;words\x07", strings.Repeat("x", 500)},
+	}
 	s := show(t, f, 80, 24)
 	s.has("failed")
 	s.press("enter")
@@ -351,7 +364,8 @@ func TestLogFollowsServer(t *testing.T) {
 	s.press("down", "l")
 	s.has("the log has no records about s01")
 	add := func(n uint64, message string) {
-		f.records = append(f.records, control.LogLine{Record: &logbuffer.Record{Seq: n, Level: "info", Message: message, Time: started}})
+		f.records = append(f.records,
+			control.LogLine{Record: &logbuffer.Record{Seq: n, Level: "info", Message: message, Time: started}})
 	}
 	for n := uint64(1); n <= 100; n++ {
 		add(n, fmt.Sprintf("record %d of \x1b[31mthe\x1b[0m log", n))
@@ -369,7 +383,8 @@ func TestLogFollowsServer(t *testing.T) {
 	s.run(s.askPage())
 	s.press("home")
 	s.has("7 records were dropped")
-	if q := f.queries[0]; fmt.Sprint(q.Servers) != "[s01]" || q.Follow || !q.Since.IsZero() || f.queries[2].Since.IsZero() {
+	if q := f.queries[0]; fmt.Sprint(q.Servers) != "[s01]" || q.Follow || !q.Since.IsZero() ||
+		f.queries[2].Since.IsZero() {
 		t.Errorf("%+v", f.queries)
 	}
 	for n := uint64(102); n < 2000; n++ {
@@ -399,7 +414,9 @@ func TestApprovalsAreAnswered(t *testing.T) {
 		t.Fatalf("answered %v, page %v", f.answered, s.page)
 	}
 	f.pending = []control.Approval{
-		{ID: "abcdef", State: "waiting", Subject: "jo", Tenant: "acme", Server: "files", Item: "delete", Kind: "tool", Covers: "call", Rule: "confirm at a.hcl:1:1", Arguments: "{\n  \"path\": \"\x1b[2J/etc\"\n}", Times: 2, Client: "claude 1"},
+		{ID: "abcdef", State: "waiting", Subject: "jo", Tenant: "acme", Server: "files", Item: "delete", Kind: "tool",
+			Covers: "call", Rule: "confirm at a.hcl:1:1", Arguments: "{\n  \"path\": \"\x1b[2J/etc\"\n}", Times: 2,
+			Client: "claude 1"},
 		{ID: "usedup", State: "used"},
 		{ID: "ghijkl", State: "waiting", Subject: "mo", Server: "gh", Item: "push", Kind: "tool", Covers: "tool"},
 	}
@@ -479,7 +496,8 @@ func TestMeasure(t *testing.T) {
 		t.Error(text)
 	}
 	doc, err := json.Marshal(f)
-	if err != nil || !strings.Contains(string(doc), `"server":"s00"`) || !strings.Contains(string(doc), `"calls_per_s":15`) || !strings.Contains(string(doc), `"plugin":"stdio"`) {
+	if err != nil || !strings.Contains(string(doc), `"server":"s00"`) ||
+		!strings.Contains(string(doc), `"calls_per_s":15`) || !strings.Contains(string(doc), `"plugin":"stdio"`) {
 		t.Errorf("%s, %v", doc, err)
 	}
 }

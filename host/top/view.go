@@ -19,7 +19,8 @@ var (
 	noteStyle   = lipgloss.NewStyle().Bold(true)
 	stateStyles = map[string]lipgloss.Style{
 		"ready": lipgloss.NewStyle().Foreground(lipgloss.Green), "failed": lipgloss.NewStyle().Foreground(lipgloss.Red),
-		"needs_auth": lipgloss.NewStyle().Foreground(lipgloss.Yellow), "starting": lipgloss.NewStyle().Foreground(lipgloss.Yellow),
+		"needs_auth": lipgloss.NewStyle().Foreground(lipgloss.Yellow),
+		"starting":   lipgloss.NewStyle().Foreground(lipgloss.Yellow),
 	}
 )
 
@@ -187,7 +188,8 @@ func (m *model) belowServers(width int) (lines []string) {
 		if l.Used <= 0 || i == shownLimits {
 			break
 		}
-		lines = append(lines, noMark+fit(fmt.Sprintf("limit of %s/%s for %s: %.0f%% used, %d running, %d waiting", l.Server, l.Tool, l.Tenant, 100*l.Used, l.Running, l.Waiting), width, m.o.Clean))
+		lines = append(lines, noMark+fit(fmt.Sprintf("limit of %s/%s for %s: %.0f%% used, %d running, %d waiting",
+			l.Server, l.Tool, l.Tenant, 100*l.Used, l.Running, l.Waiting), width, m.o.Clean))
 	}
 	return lines
 }
@@ -282,7 +284,8 @@ func (m *model) log() (lines []string) {
 }
 
 // approvalColumns are the columns of the calls that wait.
-var approvalColumns = []column{{name: "ID", width: 8}, {name: "SUBJECT", width: 16}, {name: "TENANT", width: 12}, {name: "SERVER", width: 14}, {name: "ITEM"}}
+var approvalColumns = []column{{name: "ID", width: 8}, {name: "SUBJECT", width: 16}, {name: "TENANT", width: 12},
+	{name: "SERVER", width: 14}, {name: "ITEM"}}
 
 // approvals returns the calls that wait, and the arguments of the chosen one.
 func (m *model) approvals() []string {
@@ -310,7 +313,8 @@ func (m *model) approvals() []string {
 
 // approvalText describes a call that waits.
 func approvalText(a control.Approval) string {
-	text := fmt.Sprintf("%s, expires in %s, rule %s, sent %s", a.Kind, uptime(int64(time.Until(a.Expires).Seconds())), a.Rule, timesOf(a.Times))
+	text := fmt.Sprintf("%s, expires in %s, rule %s, sent %s",
+		a.Kind, uptime(int64(time.Until(a.Expires).Seconds())), a.Rule, timesOf(a.Times))
 	if a.Client != "" {
 		text += ", by the client " + a.Client + " (unverified)"
 	}

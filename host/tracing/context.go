@@ -90,7 +90,8 @@ func ValidBaggage(s string) bool { return validList(s, mostBaggage, mostBags, fa
 // validList reports whether s is a list of key=value, separated by commas, in printable
 // ASCII.
 func validList(s string, bytes, members int, different bool) bool {
-	if s == "" || len(s) > bytes || strings.ContainsFunc(s, func(r rune) bool { return (r < 0x20 || r > 0x7e) && r != '\t' }) {
+	if s == "" || len(s) > bytes ||
+		strings.ContainsFunc(s, func(r rune) bool { return (r < 0x20 || r > 0x7e) && r != '\t' }) {
 		return false
 	}
 	seen, n := map[string]bool{}, 0

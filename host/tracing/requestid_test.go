@@ -9,7 +9,8 @@ import (
 func TestRequestIDs(t *testing.T) {
 	for id, want := range map[string]bool{
 		"a": true, "0b9c1d7e-7d0f-4c2a-9c57-0f6f6a3d2b11": true, "A_b.c:d/e+f=": true, strings.Repeat("x", 128): true,
-		"": false, strings.Repeat("x", 129): false, "a b": false, "a\n": false, "é": false, `"`: false, "<b>": false, "a;b": false, "\x00": false,
+		"": false, strings.Repeat("x", 129): false, "a b": false, "a\n": false, "é": false, `"`: false, "<b>": false,
+		"a;b": false, "\x00": false,
 	} {
 		if got := ValidRequestID(id); got != want {
 			t.Errorf("%.20q: %v", id, got)

@@ -42,7 +42,8 @@ type Program struct {
 // Read reviews the configuration at a location. find returns the path of a plugin's
 // program. The Review is nil if a diagnostic is an error, or if Read returns an error:
 // for a location without configuration, or with too many third-party plugins.
-func Read(at config.Location, lookup func(string) (string, bool), find func(config.Plugin) (string, error)) (*Review, source.Diagnostics, error) {
+func Read(at config.Location, lookup func(string) (string, bool),
+	find func(config.Plugin) (string, error)) (*Review, source.Diagnostics, error) {
 	path, err := at.Canonical()
 	if err != nil {
 		return nil, nil, err
@@ -52,7 +53,8 @@ func Read(at config.Location, lookup func(string) (string, bool), find func(conf
 		return nil, diags, nil
 	}
 	if n := len(content.Plugins); n > maxPrograms {
-		return nil, nil, fault.New(fault.ConfigInvalid, "%s requires %d plugins that are not bundled; at most %d can be reviewed", path, n, maxPrograms).
+		return nil, nil, fault.New(fault.ConfigInvalid,
+			"%s requires %d plugins that are not bundled; at most %d can be reviewed", path, n, maxPrograms).
 			WithHint("remove those that no server uses, or name the configuration with --config")
 	}
 	r, left := &Review{Path: path, Content: content}, int64(maxHashed)
@@ -132,7 +134,8 @@ func itemText(item config.Item) string {
 
 // Record returns the record to store once a person trusts the configuration.
 func (r *Review) Record(now time.Time) Record {
-	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files(), Settings: r.Content.Settings()}
+	return Record{Path: r.Path, Digest: r.Digest, At: now.UTC(), Items: r.Items(), Files: r.Content.Files(),
+		Settings: r.Content.Settings()}
 }
 
 // Trusted reports whether the digest is that of a record, or of the PATH:SHA256 pairs

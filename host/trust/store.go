@@ -111,7 +111,8 @@ func readRecord(file string) (*Record, error) {
 func (s Store) Put(r Record) error {
 	if s.Dir == "" {
 		return fault.New(fault.ConfigUntrusted, "there is no directory to remember trust in").
-			WithHint("set HOME or JUNCTOR_HOME; without one, JUNCTOR_TRUST=%s:%s trusts this configuration", r.Path, r.Digest)
+			WithHint("set HOME or JUNCTOR_HOME; without one, JUNCTOR_TRUST=%s:%s trusts this configuration",
+				r.Path, r.Digest)
 	}
 	text, err := json.Marshal(r)
 	if err == nil && len(text) > maxRecord {

@@ -19,7 +19,8 @@ func TestStoreKeepsOneRecordPerPath(t *testing.T) {
 	if all, err := s.List(); len(all) != 0 || err != nil {
 		t.Fatalf("%v, %v before anything is trusted", all, err)
 	}
-	for _, r := range []Record{{Path: "/b", Digest: "1"}, {Path: "/a", Digest: "2"}, {Path: "/a", Digest: "3", At: time.Unix(1, 0).UTC()}} {
+	for _, r := range []Record{{Path: "/b", Digest: "1"}, {Path: "/a", Digest: "2"},
+		{Path: "/a", Digest: "3", At: time.Unix(1, 0).UTC()}} {
 		if err := s.Put(r); err != nil {
 			t.Fatal(err)
 		}
@@ -44,7 +45,8 @@ func TestStoreRejectsDamagedRecords(t *testing.T) {
 	s := Store{Dir: t.TempDir()}
 	large := `{"path":"/a","digest":"` + strings.Repeat("x", maxRecord) + `"}`
 	for name, text := range map[string]string{
-		"no JSON": "{", "empty": "", "a list": "[]", "another path": `{"path":"/b","digest":"1"}`, "too large": large, "another type": `{"path":1}`,
+		"no JSON": "{", "empty": "", "a list": "[]", "another path": `{"path":"/b","digest":"1"}`,
+		"too large": large, "another type": `{"path":1}`,
 	} {
 		if err := os.WriteFile(s.file("/a"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -60,7 +62,8 @@ func TestStoreWithoutDirectory(t *testing.T) {
 	if r, err := s.Get("/a"); r != nil || err != nil {
 		t.Error(r, err)
 	}
-	if err := s.Put(Record{Path: "/a", Digest: "1"}); !fault.Is(err, fault.ConfigUntrusted) || !strings.Contains(fault.As(err).Hint, "JUNCTOR_TRUST=/a:1") {
+	if err := s.Put(Record{Path: "/a", Digest: "1"}); !fault.Is(err, fault.ConfigUntrusted) ||
+		!strings.Contains(fault.As(err).Hint, "JUNCTOR_TRUST=/a:1") {
 		t.Error(err)
 	}
 }
@@ -92,7 +95,8 @@ func TestStoreRejectsRecordsOfOtherUsers(t *testing.T) {
 			if err := os.Chmod(path, mode); err != nil {
 				t.Fatal(err)
 			}
-			if r, err := s.Get("/a"); (r != nil && err == nil) != want || !want && !fault.Is(err, fault.ConfigUntrusted) {
+			if r, err := s.Get("/a"); (r != nil && err == nil) != want ||
+				!want && !fault.Is(err, fault.ConfigUntrusted) {
 				t.Errorf("%s of mode %v: %v, %v", path, mode, r, err)
 			}
 		}

@@ -27,7 +27,8 @@ func Hidden(r rune) bool {
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // a visible format character
 		return false
 	}
-	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector,
+		unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // JSON returns a JSON text with the same value, in which hidden characters are \u escapes.

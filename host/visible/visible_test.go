@@ -42,7 +42,8 @@ func TestJSON(t *testing.T) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 			var before, after any
-			if c.in != "" && (json.Unmarshal([]byte(c.in), &before) != nil || json.Unmarshal([]byte(got), &after) != nil || !reflect.DeepEqual(before, after)) {
+			if c.in != "" && (json.Unmarshal([]byte(c.in), &before) != nil ||
+				json.Unmarshal([]byte(got), &after) != nil || !reflect.DeepEqual(before, after)) {
 				t.Errorf("%q became %q", before, after)
 			}
 		})
@@ -54,7 +55,8 @@ func TestJSON(t *testing.T) {
 
 func TestText(t *testing.T) {
 	for in, want := range map[string]string{
-		"a\u202eb": `a\u202eb`, "\x1b[31m": `\u001b[31m`, "\U000E0041": `\udb40\udc41`, "größe\n\t": "größe\n\t", "": "",
+		"a\u202eb": `a\u202eb`, "\x1b[31m": `\u001b[31m`, "\U000E0041": `\udb40\udc41`,
+		"größe\n\t": "größe\n\t", "": "",
 	} {
 		if got := Text(in); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -71,7 +73,8 @@ func TestWriter(t *testing.T) {
 
 // FuzzJSON checks that a valid text keeps its value and has no hidden character.
 func FuzzJSON(f *testing.F) {
-	for _, s := range []string{"\"\u009b\"", "{\"\u202e\":[\"\U000E0041\",1e400]}", "\"\\\u202e\"", "\r[]", "\"\x9b\""} {
+	for _, s := range []string{"\"\u009b\"", "{\"\u202e\":[\"\U000E0041\",1e400]}", "\"\\\u202e\"",
+		"\r[]", "\"\x9b\""} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -95,17 +98,23 @@ func FuzzJSON(f *testing.F) {
 
 // TestHasLetterFindsWhatPeopleSee: a letter or a digit that people see is enough.
 func TestHasLetterFindsWhatPeopleSee(t *testing.T) {
-	for _, text := range []string{"a", "7", " x ", "é", "e\u0301\u0301\u0301", "ß", "原因", "причина", "سبب", "कारण", "한", "ᄀ", "②", "½", "Ⅳ", "(ok)", "\u3164a", "\U0001D7D8"} {
+	for _, text := range []string{"a", "7", " x ", "é", "e\u0301\u0301\u0301", "ß", "原因", "причина", "سبب", "कारण", "한",
+		"ᄀ", "②", "½", "Ⅳ", "(ok)", "\u3164a", "\U0001D7D8"} {
 		if !HasLetter(text) {
 			t.Errorf("%q has no letter", text)
 		}
 	}
 	for name, text := range map[string]string{
-		"nothing": "", "spaces": " \t\n", "other spaces": "\u00a0\u2003\u3000\u1680", "Hangul filler": "\u3164", "choseong filler": "\u115f", "jungseong filler": "\u1160",
-		"halfwidth filler": "\uffa0", "all fillers": "\u115f\u1160 \u3164\uffa0", "blank of Braille": "\u2800", "blanks of hieroglyphs": "\U00013441\U00013442",
-		"zero width": "\u200b\u200c\u200d\u2060\ufeff", "direction": "\u202e\u2066\u2069\u200f", "soft hyphen": "\u00ad", "tags": "\U000e0041\U000e0062",
-		"variation selectors": "\ufe0f\U000e0101", "a mark alone": "\u0301", "marks alone": "\u0301\u0488\u20dd", "a spacing mark alone": "\u0903", "inherent vowels": "\u17b4\u17b5",
-		"grapheme joiner": "\u034f", "punctuation": "...-!?", "symbols": "+=$", "an emoji": "\U0001F44D", "not UTF-8": "\xff\xfe", "replacement": "\ufffd", "control": "\x00\x1b\x7f\u0085",
+		"nothing": "", "spaces": " \t\n", "other spaces": "\u00a0\u2003\u3000\u1680",
+		"Hangul filler": "\u3164", "choseong filler": "\u115f", "jungseong filler": "\u1160",
+		"halfwidth filler": "\uffa0", "all fillers": "\u115f\u1160 \u3164\uffa0",
+		"blank of Braille": "\u2800", "blanks of hieroglyphs": "\U00013441\U00013442",
+		"zero width": "\u200b\u200c\u200d\u2060\ufeff",
+		"direction":  "\u202e\u2066\u2069\u200f", "soft hyphen": "\u00ad", "tags": "\U000e0041\U000e0062",
+		"variation selectors": "\ufe0f\U000e0101", "a mark alone": "\u0301",
+		"marks alone": "\u0301\u0488\u20dd", "a spacing mark alone": "\u0903", "inherent vowels": "\u17b4\u17b5",
+		"grapheme joiner": "\u034f", "punctuation": "...-!?", "symbols": "+=$", "an emoji": "\U0001F44D",
+		"not UTF-8": "\xff\xfe", "replacement": "\ufffd", "control": "\x00\x1b\x7f\u0085",
 		"private use": "\ue000", "not assigned": "\U0003fffd\u0378", "musical null": "\U0001d159",
 	} {
 		if HasLetter(text) {

@@ -65,7 +65,8 @@ func New(t testing.TB, pattern string) *Registry {
 }
 
 func (r *Registry) isLatest(e entry) bool {
-	newer := slices.ContainsFunc(r.entries[slices.IndexFunc(r.entries, func(o entry) bool { return string(o.text) == string(e.text) })+1:],
+	newer := slices.ContainsFunc(r.entries[slices.IndexFunc(r.entries,
+		func(o entry) bool { return string(o.text) == string(e.text) })+1:],
 		func(o entry) bool { return o.name == e.name })
 	return !newer
 }
@@ -75,9 +76,11 @@ func (r *Registry) answer(e entry) map[string]any {
 	if status == "" {
 		status = "active"
 	}
-	return map[string]any{"server": e.text, "_meta": map[string]any{"io.modelcontextprotocol.registry/official": map[string]any{
-		"status": status, "isLatest": r.isLatest(e), "statusMessage": map[string]string{"deprecated": "use another one", "deleted": "it was malware"}[status],
-	}}}
+	return map[string]any{"server": e.text,
+		"_meta": map[string]any{"io.modelcontextprotocol.registry/official": map[string]any{
+			"status": status, "isLatest": r.isLatest(e),
+			"statusMessage": map[string]string{"deprecated": "use another one", "deleted": "it was malware"}[status],
+		}}}
 }
 
 // list answers with a page. The cursor is opaque for clients: the number of the next entry.
@@ -97,7 +100,8 @@ func (r *Registry) list(w http.ResponseWriter, q *http.Request) {
 	page, next := []any{}, ""
 	for i := from; i < len(r.entries); i++ {
 		e := r.entries[i]
-		if q.FormValue("version") == "latest" && !r.isLatest(e) || e.status == "deleted" || !strings.Contains(strings.ToLower(e.name), strings.ToLower(q.FormValue("search"))) {
+		if q.FormValue("version") == "latest" && !r.isLatest(e) || e.status == "deleted" ||
+			!strings.Contains(strings.ToLower(e.name), strings.ToLower(q.FormValue("search"))) {
 			continue
 		}
 		if len(page) == limit {
