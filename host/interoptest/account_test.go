@@ -19,19 +19,23 @@ func accountOf(s *session, name string) account {
 		Revision: s.InitializeResult().ProtocolVersion, Tools: s.toolNames(),
 		Sum: s.call("demo__add", object{"a": 2, "b": 40}), Everything: s.call("every__get-sum", object{"a": 2, "b": 3}),
 		Elicited: map[string]string{
-			"old": s.call("old__test_elicitation", object{"message": "Who?"}), "new": s.call("new__test_input_required_result_elicitation", object{}),
+			"old": s.call("old__test_elicitation", object{"message": "Who?"}),
+			"new": s.call("new__test_input_required_result_elicitation", object{}),
 		},
 		Sampled: map[string]string{
-			"old": s.call("old__test_sampling", object{"prompt": "Where?"}), "new": s.call("new__test_input_required_result_sampling", object{}),
+			"old": s.call("old__test_sampling", object{"prompt": "Where?"}),
+			"new": s.call("new__test_input_required_result_sampling", object{}),
 		},
-		Progress: map[string][]float64{}, Logs: map[string]bool{}, Cancelled: map[string]bool{}, Grown: map[string]bool{},
+		Progress: map[string][]float64{}, Logs: map[string]bool{}, Cancelled: map[string]bool{},
+		Grown: map[string]bool{},
 	}
 	if r, err := s.ReadResource(s.ctx, &mcp.ReadResourceParams{URI: "demo://about"}); err != nil {
 		s.t.Error(err)
 	} else {
 		a.Resource = r.Contents[0].Text
 	}
-	if r, err := s.GetPrompt(s.ctx, &mcp.GetPromptParams{Name: "demo__introduce", Arguments: map[string]string{"who": "Ada"}}); err != nil {
+	if r, err := s.GetPrompt(s.ctx,
+		&mcp.GetPromptParams{Name: "demo__introduce", Arguments: map[string]string{"who": "Ada"}}); err != nil {
 		s.t.Error(err)
 	} else {
 		a.Prompt = r.Messages[0].Content.(*mcp.TextContent).Text
@@ -56,7 +60,8 @@ func (e *endpoint) connect(t *testing.T, d dialect, change func(*mcp.ClientOptio
 	t.Helper()
 	wires := &http.Transport{}
 	t.Cleanup(wires.CloseIdleConnections)
-	return connect(t, &mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: wires}}, d, change)
+	return connect(t, &mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: wires}},
+		d, change)
 }
 
 // answeringAsAda configures a client that fills in every form and has a model.

@@ -13,7 +13,8 @@ func TestApprovalAtTerminal(t *testing.T) {
 	s.env = append(s.env, "CI=") // under CI no question is asked
 	text, err := os.ReadFile(s.config)
 	if err == nil {
-		text = append(text, "policy {\n  default = \"allow\"\n  confirm {\n    tools = [\"add\"]\n    by    = \"client\"\n  }\n}\n"...)
+		text = append(text,
+			"policy {\n  default = \"allow\"\n  confirm {\n    tools = [\"add\"]\n    by    = \"client\"\n  }\n}\n"...)
 		err = os.WriteFile(s.config, text, 0o600)
 	}
 	if err != nil {

@@ -25,11 +25,16 @@ type authServer struct {
 func newAuthServer(t *testing.T) *authServer {
 	t.Helper()
 	s := mcp.NewServer(&mcp.Implementation{Name: "vendor", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "whoami"}, func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: r.Extra.Header.Get("Authorization")}}}, nil, nil
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "whoami"},
+		func(_ context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			return &mcp.CallToolResult{
+					Content: []mcp.Content{&mcp.TextContent{Text: r.Extra.Header.Get("Authorization")}},
+				},
+				nil, nil
+		})
 	v := plugintest.NewVendor(t)
-	v.Inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true})
+	v.Inside = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s },
+		&mcp.StreamableHTTPOptions{Stateless: true})
 	return &authServer{v, strings.TrimSuffix(v.URL, "/mcp")}
 }
 
@@ -37,7 +42,8 @@ func newAuthServer(t *testing.T) *authServer {
 type tally struct{ registrations, logins, refreshes, requests int }
 
 func (v *authServer) tally() tally {
-	return tally{len(v.Requests("/register")), len(v.Requests("/authorize")), len(v.Grants("refresh_token")), len(v.Requests("/mcp"))}
+	return tally{len(v.Requests("/register")), len(v.Requests("/authorize")), len(v.Grants("refresh_token")),
+		len(v.Requests("/mcp"))}
 }
 
 // newest returns the latest access token.
@@ -48,7 +54,8 @@ func (v *authServer) newest() string {
 
 // saw reports whether a header of a request to the server contained text.
 func (v *authServer) saw(text string) bool {
-	return slices.ContainsFunc(v.Requests("/mcp"), func(r plugintest.VendorRequest) bool { return strings.Contains(fmt.Sprint(r.Header), text) })
+	return slices.ContainsFunc(v.Requests("/mcp"),
+		func(r plugintest.VendorRequest) bool { return strings.Contains(fmt.Sprint(r.Header), text) })
 }
 
 // server returns the server as "up", with more lines.
@@ -64,7 +71,8 @@ func (s *workspace) withSecrets() *workspace {
 		s.t.Fatal(err)
 	}
 	s.appendConfig("secret_store \"file\" {\n  password_file = " + quoted(password) + "\n}\n")
-	s.env = append(s.env, "BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=", "SSH_TTY=", "JUNCTOR_CALLBACK_PORTS=0")
+	s.env = append(s.env, "BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=",
+		"SSH_TTY=", "JUNCTOR_CALLBACK_PORTS=0")
 	return s
 }
 

@@ -29,7 +29,8 @@ func TestListsChange(t *testing.T) {
 		if r, err := c.GetPrompt(c.ctx, &mcp.GetPromptParams{Name: "go__sprout"}); err != nil || len(r.Messages) != 1 {
 			t.Errorf("the new prompt: %v, %v", r, err)
 		}
-		if r, err := c.ReadResource(c.ctx, &mcp.ReadResourceParams{URI: "go://grown/sprout"}); err != nil || len(r.Contents) != 1 {
+		if r, err := c.ReadResource(c.ctx, &mcp.ReadResourceParams{URI: "go://grown/sprout"}); err != nil ||
+			len(r.Contents) != 1 {
 			t.Errorf("the new resource: %v, %v", r, err)
 		}
 		c.call("go__shrink", object{"name": "sprout"})
@@ -135,7 +136,8 @@ func (p *peer) expectUpdate(uri string) {
 	p.t.Helper()
 	mark := p.mark()
 	p.touch(uri)
-	m := p.note(mark, "notifications/resources/updated", func(params json.RawMessage) bool { return updatedURI(p.t, params) == uri })
+	m := p.note(mark, "notifications/resources/updated",
+		func(params json.RawMessage) bool { return updatedURI(p.t, params) == uri })
 	if id := subscriptionOf(p.t, m.Params); (id != "") != p.dialect.modern() {
 		p.t.Errorf("subscription id %q in revision %s: %s", id, p.dialect.revision, m.raw)
 	}
@@ -156,7 +158,8 @@ func TestSubscriptionOfEverything(t *testing.T) {
 		uri := "demo://resource/dynamic/text/1"
 		p.subscribe(uri)
 		p.tool("every__toggle-subscriber-updates", object{}).text(t)
-		p.note(0, "notifications/resources/updated", func(params json.RawMessage) bool { return updatedURI(t, params) == uri })
+		p.note(0, "notifications/resources/updated",
+			func(params json.RawMessage) bool { return updatedURI(t, params) == uri })
 		// The timer would keep the server running after the end of its input.
 		p.tool("every__toggle-subscriber-updates", object{}).text(t)
 	})

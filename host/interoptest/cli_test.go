@@ -31,7 +31,8 @@ func TestCommandLine(t *testing.T) {
 	t.Run("http", func(t *testing.T) {
 		t.Parallel()
 		dir := library(t)
-		useVerbs(t, dir, gosdkOver("http", "/modern")(t), everythingOver("streamableHttp")(t), filesystem(t, dir), memory(t),
+		useVerbs(t, dir, gosdkOver("http", "/modern")(t), everythingOver("streamableHttp")(t),
+			filesystem(t, dir), memory(t),
 			pythonOver(fastmcp, "streamable-http")(t), pythonOver(mcpserver, "streamable-http")(t))
 	})
 }
@@ -47,29 +48,44 @@ func useVerbs(t *testing.T, dir string, servers ...server) {
 	s.run("tools").exits(0) // the following commands then start only what they need
 	for _, v := range []verb{
 		// Forms of arguments.
-		{name: "a word is a string where the schema has one", args: []string{"call", "go__echo", "text=5"}, out: `"text":"5"`},
-		{name: "and a number where it has one", args: []string{"call", "every__get-sum", "a=1", "b=2.5"}, out: "is 3.5"},
+		{name: "a word is a string where the schema has one", args: []string{"call", "go__echo", "text=5"},
+			out: `"text":"5"`},
+		{name: "and a number where it has one", args: []string{"call", "every__get-sum", "a=1", "b=2.5"},
+			out: "is 3.5"},
 		{name: "an integer", args: []string{"call", "py1__add", "a=40", "b=2"}, out: `"result":42`},
-		{name: "a boolean", args: []string{"call", "every__get-annotated-message", "messageType=debug", "includeImage=true"}, out: "image/png"},
-		{name: "JSON", args: []string{"call", "files__read_multiple_files", "paths:=" + encode(t, []string{dir + "/poem.txt"})}, out: "Roses"},
-		{name: "a nested object", args: []string{"call", "memory__create_entities", `entities:=[{"name":"Ada","entityType":"person","observations":["x"]}]`}, out: "Ada"},
+		{name: "a boolean",
+			args: []string{"call", "every__get-annotated-message", "messageType=debug", "includeImage=true"},
+			out:  "image/png"},
+		{name: "JSON",
+			args: []string{"call", "files__read_multiple_files", "paths:=" + encode(t, []string{dir + "/poem.txt"})},
+			out:  "Roses"},
+		{name: "a nested object", args: []string{"call", "memory__create_entities",
+			`entities:=[{"name":"Ada","entityType":"person","observations":["x"]}]`}, out: "Ada"},
 		{name: "one object", args: []string{"call", "go__echo", `{"text":"one object"}`}, out: "one object"},
 		{name: "a file", args: []string{"call", "go__echo", "@" + file}, out: "from a file"},
 		{name: "standard input", args: []string{"call", "go__echo", "-"}, stdin: `{"text":"piped"}`, out: "piped"},
-		{name: "standard input, unasked", args: []string{"call", "go__echo"}, stdin: `{"text":"unasked"}`, out: "unasked"},
+		{name: "standard input, unasked", args: []string{"call", "go__echo"}, stdin: `{"text":"unasked"}`,
+			out: "unasked"},
 		{name: "none", args: []string{"call", "every__get-tiny-image"}, out: "image/png"},
 		{name: "the server's own name", args: []string{"call", "go/echo", "text=own"}, out: "own"},
 		// Failing calls.
-		{name: "a required one is missing", args: []string{"call", "every__get-sum", "a=1"}, status: 2, err: "call.arguments"},
-		{name: "a wrong type", args: []string{"call", "every__get-sum", "a=1", "b=two"}, status: 2, err: "call.arguments"},
+		{name: "a required one is missing", args: []string{"call", "every__get-sum", "a=1"}, status: 2,
+			err: "call.arguments"},
+		{name: "a wrong type", args: []string{"call", "every__get-sum", "a=1", "b=two"}, status: 2,
+			err: "call.arguments"},
 		{name: "no JSON", args: []string{"call", "go__echo", `{"text":`}, status: 2, err: "code: usage"},
 		{name: "no such file", args: []string{"call", "go__echo", "@/no/such/file"}, status: 2, err: "code: usage"},
-		{name: "a typing mistake", args: []string{"call", "go__ecko", "text=x"}, status: 2, err: "did you mean go__echo"},
-		{name: "a tool that fails", args: []string{"call", "go__fail"}, status: 1, out: "always fails", err: "call.tool_error"},
-		{name: "a tool that raises", args: []string{"call", "py1__fail", "reason=because"}, status: 1, out: "because", err: "call.tool_error"},
-		{name: "a tool that takes too long", args: []string{"call", "go__wait", "--timeout", "300ms"}, status: 6, err: "call.timeout"},
+		{name: "a typing mistake", args: []string{"call", "go__ecko", "text=x"}, status: 2,
+			err: "did you mean go__echo"},
+		{name: "a tool that fails", args: []string{"call", "go__fail"}, status: 1, out: "always fails",
+			err: "call.tool_error"},
+		{name: "a tool that raises", args: []string{"call", "py1__fail", "reason=because"}, status: 1, out: "because",
+			err: "call.tool_error"},
+		{name: "a tool that takes too long", args: []string{"call", "go__wait", "--timeout", "300ms"}, status: 6,
+			err: "call.timeout"},
 		{name: "a tool that asks the user", args: []string{"call", "go__ask"}, status: 1, err: "call.input_required"},
-		{name: "a tool that asks the user as it used to be", args: []string{"call", "py1__ask"}, status: 1, out: "client", err: "call.tool_error"},
+		{name: "a tool that asks the user as it used to be", args: []string{"call", "py1__ask"}, status: 1,
+			out: "client", err: "call.tool_error"},
 		// Resources.
 		{name: "read text", args: []string{"read", "note://text"}, out: "Grüße"},
 		{name: "read from a template", args: []string{"read", "demo://resource/dynamic/text/3"}, out: "Resource 3"},
@@ -79,11 +95,14 @@ func useVerbs(t *testing.T, dir string, servers ...server) {
 		// Prompts.
 		{name: "a prompt", args: []string{"prompt", "every__simple-prompt"}, out: "messages"},
 		{name: "a prompt with arguments", args: []string{"prompt", "every__args-prompt", "city=Oslo"}, out: "Oslo"},
-		{name: "a prompt by the server's own name", args: []string{"prompt", "go/topic", "topic=trains"}, out: "trains"},
-		{name: "a prompt without its argument", args: []string{"prompt", "go__topic"}, status: 2, err: "call.arguments"},
+		{name: "a prompt by the server's own name", args: []string{"prompt", "go/topic", "topic=trains"},
+			out: "trains"},
+		{name: "a prompt without its argument", args: []string{"prompt", "go__topic"}, status: 2,
+			err: "call.arguments"},
 		{name: "no such prompt", args: []string{"prompt", "go__topik"}, status: 2, err: "did you mean go__topic"},
 		// Other verbs.
-		{name: "inspect an unknown tool", args: []string{"inspect", "go__ech"}, status: 2, err: "did you mean go__echo"},
+		{name: "inspect an unknown tool", args: []string{"inspect", "go__ech"}, status: 2,
+			err: "did you mean go__echo"},
 		{name: "an unknown server", args: []string{"tools", "goo"}, status: 2, err: "did you mean go"},
 		{name: "an unknown verb", args: []string{"cal"}, status: 2, err: "code: usage"},
 	} {
@@ -114,7 +133,8 @@ func TestReadToFile(t *testing.T) {
 	for i := range all {
 		all[i] = byte(i)
 	}
-	for uri, want := range map[string]string{"note://blob": string(all), "note://text": "Grüße aus Python 🐍\nzweite Zeile"} {
+	for uri, want := range map[string]string{"note://blob": string(all),
+		"note://text": "Grüße aus Python 🐍\nzweite Zeile"} {
 		file := filepath.Join(s.dir, "out")
 		if o := s.run("read", uri, "--output", file).exits(0); o.stdout != "" {
 			t.Errorf("%s: standard output is %q", uri, clip(o.stdout))
@@ -137,7 +157,8 @@ func TestJSONMembers(t *testing.T) {
 		{[]string{"tools"}, "name server tool description inputSchema"},
 		{[]string{"resources"}, "uri server title mimeType"},
 		{[]string{"prompts"}, "name server prompt description"},
-		{[]string{"inspect", "go__echo"}, "name server tool description at allowed rule arguments_checked inputSchema outputSchema"},
+		{[]string{"inspect", "go__echo"},
+			"name server tool description at allowed rule arguments_checked inputSchema outputSchema"},
 		{[]string{"status"}, "server ok state transport plugin at latency_ms protocol server_info pid tools resources prompts listed settings"},
 		{[]string{"plugin", "list"}, "name version source path sha256 protocols transports"},
 		{[]string{"validate"}, "valid path servers diagnostics"},
@@ -153,7 +174,8 @@ func TestJSONMembers(t *testing.T) {
 		have, _ := v.(map[string]any)
 		for name := range strings.FieldsSeq(c.members) {
 			if _, ok := have[name]; !ok {
-				t.Errorf("junctor %s: no member %q among %v", strings.Join(c.args, " "), name, slices.Sorted(maps.Keys(have)))
+				t.Errorf("junctor %s: no member %q among %v",
+					strings.Join(c.args, " "), name, slices.Sorted(maps.Keys(have)))
 			}
 		}
 	}
@@ -229,7 +251,8 @@ func TestNewToolsAreFound(t *testing.T) {
 		}
 	}
 	write("0")
-	s := newWorkspace(t, server{name: "go", command: []string{"sh", "-c", `exec "$0" -extra "$(cat "$1")"`, program("gosdk"), number}})
+	s := newWorkspace(t,
+		server{name: "go", command: []string{"sh", "-c", `exec "$0" -extra "$(cat "$1")"`, program("gosdk"), number}})
 	s.run("tools").exits(0)
 	write("1")
 	s.run("call", "go/extra-0000").exits(1).says("call.tool_error")

@@ -59,7 +59,8 @@ func TestMcporter(t *testing.T) {
 	t.Parallel()
 	f := newNPMClient(t)
 	serve := program("junctor") + " serve"
-	f.expect("list", f.run("mcporter", "list", "--stdio", serve), "go__echo", "every__get-sum", "Returns the sum of two numbers")
+	f.expect("list", f.run("mcporter", "list", "--stdio", serve), "go__echo", "every__get-sum",
+		"Returns the sum of two numbers")
 	f.expect("call", f.run("mcporter", "call", "--stdio", serve, "go__echo", "text=hello"), "hello")
 }
 
@@ -74,7 +75,9 @@ func TestMcpc(t *testing.T) {
 			env[name] = value
 		}
 	}
-	config, err := json.Marshal(object{"mcpServers": object{"junctor": object{"command": program("junctor"), "args": []string{"serve"}, "env": env}}})
+	config, err := json.Marshal(object{
+		"mcpServers": object{"junctor": object{"command": program("junctor"), "args": []string{"serve"}, "env": env}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,8 @@ func TestMcpc(t *testing.T) {
 	if err := os.WriteFile(file, config, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f.expect("connect", connectMcpc(t, func() *exec.Cmd { return f.command("mcpc", "connect", file+":junctor", "@j") }), "junctor", "go__echo")
+	f.expect("connect", connectMcpc(t, func() *exec.Cmd { return f.command("mcpc", "connect", file+":junctor", "@j") }),
+		"junctor", "go__echo")
 	defer f.run("mcpc", "@j", "close")
 	f.expect("tools", f.run("mcpc", "@j", "tools-list"), "go__echo", "task:forbidden")
 	f.expect("call", f.run("mcpc", "@j", "tools-call", "go__echo", "text:=hello"), "hello")

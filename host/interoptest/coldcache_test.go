@@ -19,7 +19,8 @@ const installTimeout = 4 * time.Minute
 // passedVariables are the environment variables that package managers may need
 // to reach the network.
 var passedVariables = []string{
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "UV_INDEX_URL", "UV_DEFAULT_INDEX",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "UV_INDEX_URL",
+	"UV_DEFAULT_INDEX",
 }
 
 // cold returns a server that its launcher first installs into an empty cache.
@@ -66,7 +67,8 @@ func uvx(t *testing.T, name, cache, major string) server {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(strings.Fields(string(b)), func(line string) bool { return strings.HasPrefix(line, "mcp==") })
-	command := []string{pythonUv.path("bin", "uvx"), "--from", strings.Fields(string(b))[i], "python", "-W", "ignore", source("python/server.py")}
+	command := []string{pythonUv.path("bin", "uvx"), "--from", strings.Fields(string(b))[i], "python", "-W", "ignore",
+		source("python/server.py")}
 	return cold(name, command, map[string]string{"UV_CACHE_DIR": cache, "UV_PYTHON_DOWNLOADS": "never"})
 }
 
@@ -111,7 +113,8 @@ func TestInterruptedInstallation(t *testing.T) {
 	}
 	moments := []time.Duration{2 * time.Second}
 	if allCombinations() {
-		moments = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second}
+		moments = []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second,
+			8 * time.Second}
 	}
 	for _, launcher := range []string{"npx", "uvx"} {
 		for _, how := range []string{"timeout", "interrupt"} {
@@ -144,7 +147,8 @@ func TestInterruptedInstallation(t *testing.T) {
 					begun := time.Now()
 					s.runWithin(installTimeout, "", "status").exits(0)
 					t.Logf("interrupted after %s, ended after %s, next start took %s (limit %s)",
-						moment, ended.Round(time.Millisecond), time.Since(begun).Round(100*time.Millisecond), installTimeout)
+						moment, ended.Round(time.Millisecond), time.Since(begun).Round(100*time.Millisecond),
+						installTimeout)
 				})
 			}
 		}

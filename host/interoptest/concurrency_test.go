@@ -12,7 +12,10 @@ import (
 
 // silent returns a server that reads nothing and prints text.
 func silent(name string) server {
-	return server{name: name, command: []string{"sh", "-c", "echo welcome; echo I listen on port 80 >&2; exec sleep 600"}, more: "  timeouts {\n    start = \"2s\"\n  }\n"}
+	return server{
+		name: name, command: []string{"sh", "-c", "echo welcome; echo I listen on port 80 >&2; exec sleep 600"},
+		more: "  timeouts {\n    start = \"2s\"\n  }\n",
+	}
 }
 
 // missing returns a server whose program does not exist.
@@ -35,12 +38,14 @@ func TestBadServersDoNotAffectOthers(t *testing.T) {
 		// The first server in the configuration decides: it timed out.
 		list := s.run("status").exits(6).servers()
 		for i, want := range []struct{ code, message string }{
-			{"upstream.start_timeout", "1 line on its standard output was not a message"}, {}, {"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
+			{"upstream.start_timeout", "1 line on its standard output was not a message"}, {},
+			{"upstream.command_not_found", "/no/such/program"}, {}, {"upstream.exited", "7"},
 		} {
 			if st := list[i]; st.OK != (want.code == "") {
 				t.Errorf("%s: %s", st.Server, encode(t, st))
 			} else if !st.OK && (st.Error.Code != want.code || !strings.Contains(st.Error.Message, want.message)) {
-				t.Errorf("%s: %s, %s; want %s with %q", st.Server, st.Error.Code, st.Error.Message, want.code, want.message)
+				t.Errorf("%s: %s, %s; want %s with %q",
+					st.Server, st.Error.Code, st.Error.Message, want.code, want.message)
 			}
 		}
 		if out := list[0].Error.Output; !slices.Contains(out, "I listen on port 80") {
@@ -55,8 +60,10 @@ func TestBadServersDoNotAffectOthers(t *testing.T) {
 
 	t.Run("command line", func(t *testing.T) {
 		var tools []struct{ Name, Server string }
-		s.run("tools").exits(0).says("upstream.start_timeout", "upstream.command_not_found", "the licence has expired").into(&tools)
-		if !slices.ContainsFunc(tools, func(tool struct{ Name, Server string }) bool { return tool.Name == "go__echo" }) {
+		s.run("tools").exits(0).says("upstream.start_timeout", "upstream.command_not_found",
+			"the licence has expired").into(&tools)
+		if !slices.ContainsFunc(tools,
+			func(tool struct{ Name, Server string }) bool { return tool.Name == "go__echo" }) {
 			t.Errorf("tools: %v", tools)
 		}
 		s.run("tools", "gone").exits(3).says("upstream.command_not_found")
@@ -103,7 +110,8 @@ func TestManyCallsAtOnce(t *testing.T) {
 		dialect
 		servers func(t *testing.T) []server
 	}{
-		"legacy": {oldDialect, fourOnStdio}, "modern": {newDialect, fourOnStdio}, "http": {newDialect, fourOverHTTP}, "sse": {oldDialect, fourOverSSE},
+		"legacy": {oldDialect, fourOnStdio}, "modern": {newDialect, fourOnStdio},
+		"http": {newDialect, fourOverHTTP}, "sse": {oldDialect, fourOverSSE},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,12 +150,14 @@ func fourOnStdio(t *testing.T) []server {
 
 func fourOverHTTP(t *testing.T) []server {
 	return []server{
-		gosdkOver("http", "/modern")(t), gosdkOver("http", "/mcp")(t).under("old"), pythonOver(fastmcp, "streamable-http")(t), everythingOver("streamableHttp")(t),
+		gosdkOver("http", "/modern")(t), gosdkOver("http", "/mcp")(t).under("old"),
+		pythonOver(fastmcp, "streamable-http")(t), everythingOver("streamableHttp")(t),
 	}
 }
 
 func fourOverSSE(t *testing.T) []server {
-	return []server{gosdkOver("sse", "/sse")(t), gosdkOver("sse", "/sse")(t).under("old"), pythonOver(fastmcp, "sse")(t), everythingOver("sse")(t)}
+	return []server{gosdkOver("sse", "/sse")(t), gosdkOver("sse", "/sse")(t).under("old"),
+		pythonOver(fastmcp, "sse")(t), everythingOver("sse")(t)}
 }
 
 // payload returns a text that no other call has. Some are long.
@@ -180,7 +190,8 @@ func TestSlowServersDoNotDelayOthers(t *testing.T) {
 	p.initialize()
 	var slow []string
 	for range 100 {
-		slow = append(slow, p.begin("tools/call", object{"name": "slow__echo", "arguments": object{"text": "x", "millis": slowMillis}}))
+		slow = append(slow,
+			p.begin("tools/call", object{"name": "slow__echo", "arguments": object{"text": "x", "millis": slowMillis}}))
 	}
 	begin := time.Now()
 	for i := range 100 {

@@ -26,10 +26,11 @@ func TestConformanceServer(t *testing.T) {
 		return func(t *testing.T) server { return of(t).pinned(revision) }
 	}
 	for name, behind := range map[string]func(*testing.T) server{
-		"stdio": everythingServer, "stdio legacy": pinned(everythingServer, latestLegacy), "stdio modern": pinned(everythingServer, modern),
-		"http":        everythingServerBoth,
-		"http legacy": everythingServerAt("-stateless=false"),
-		"http modern": pinned(everythingServerAt("-stateless=true"), modern),
+		"stdio": everythingServer, "stdio legacy": pinned(everythingServer, latestLegacy),
+		"stdio modern": pinned(everythingServer, modern),
+		"http":         everythingServerBoth,
+		"http legacy":  everythingServerAt("-stateless=false"),
+		"http modern":  pinned(everythingServerAt("-stateless=true"), modern),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if testing.Short() {
@@ -143,7 +144,8 @@ func everythingServerBoth(t *testing.T) server {
 			t.Fatal(err)
 		}
 		return &httputil.ReverseProxy{
-			Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), // streams that clients closed are logged
+			// Streams that clients closed are logged.
+			Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 			Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
 		}
 	}

@@ -45,7 +45,8 @@ func TestConformance(t *testing.T) {
 			if err := watchSources(); err != nil {
 				t.Fatal(err)
 			}
-			passed := conform(t, filepath.Join(repository, "testdata", "conformance", "expected-failures.yaml"), "client", "--command", program("conformance"), "--requirements", revision)
+			passed := conform(t, filepath.Join(repository, "testdata", "conformance", "expected-failures.yaml"),
+				"client", "--command", program("conformance"), "--requirements", revision)
 			if passed < atLeast {
 				t.Errorf("%d scenarios passed, want at least %d", passed, atLeast)
 			}
@@ -87,7 +88,9 @@ func conform(t *testing.T, expected string, args ...string) (passed int) {
 		case strings.Contains(string(list), "- "+line[1]+" "):
 		case again < maxRetries:
 			again++
-			if out, err := runSuite(t, args[0], args[1], args[2], "--spec-version", args[4], "--scenario", line[1]); err != nil || strings.Contains(out, "SKIPPED") {
+			if out, err := runSuite(t, args[0], args[1], args[2], "--spec-version", args[4], "--scenario",
+				line[1]); err != nil ||
+				strings.Contains(out, "SKIPPED") {
 				t.Errorf("%s, and alone: %v\n%s", line[0], err, out)
 				continue
 			}
@@ -98,7 +101,8 @@ func conform(t *testing.T, expected string, args ...string) (passed int) {
 			t.Errorf("%s", line[0])
 		}
 	}
-	if failures := unexpected.FindAllStringSubmatch(out, -1); failed == 0 && len(failures) == 1 && failures[0][1] == changedBack {
+	if failures := unexpected.FindAllStringSubmatch(out, -1); failed == 0 && len(failures) == 1 &&
+		failures[0][1] == changedBack {
 		t.Logf("%s failed among the others", changedBack)
 		return passed
 	}
@@ -113,7 +117,8 @@ func runSuite(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
-	args = append([]string{suite.path("node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")}, args...)
+	args = append([]string{suite.path("node_modules", "@modelcontextprotocol", "conformance", "dist", "index.js")},
+		args...)
 	args = append(args, "--timeout", fmt.Sprint((2 * testTimeout).Milliseconds()))
 	cmd := exec.CommandContext(ctx, suite.path("node_modules", "node", "bin", "node"), args...)
 	cmd.Dir = t.TempDir()

@@ -67,7 +67,8 @@ func (c *consoleSite) link() string {
 // call calls a tool of the gateway with a token and returns the response.
 func (c *consoleSite) call(token, tool, arguments string) string {
 	c.t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"shell","version":"1"}}}}`, tool, arguments)
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":{"name":"shell","version":"1"}}}}`,
+		tool, arguments)
 	return c.post(token, body, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool)
 }
 
@@ -78,7 +79,8 @@ func (c *consoleSite) post(token, body string, headers ...string) string {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
+	headers = append(headers, "Authorization", "Bearer "+token, "Content-Type", "application/json", "Accept",
+		"application/json, text/event-stream")
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
@@ -108,7 +110,9 @@ func TestConsoleTasks(t *testing.T) {
 		server{name: "broken", command: []string{program("odd"), "exit"}},
 		server{name: "menu", command: []string{program("odd"), "menu", menu}},
 		auth.server("  auth \"oauth\" {\n  }\n"),
-		server{name: "pinned", command: []string{program("odd"), "menu", pinned}}.with("  definitions = \"first_use\"\n"))
+		server{
+			name: "pinned", command: []string{program("odd"), "menu", pinned},
+		}.with("  definitions = \"first_use\"\n"))
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			rarely(t)
@@ -251,7 +255,8 @@ func (b *tab) heldTask(menu string) {
 
 // changes returns the text of the table of changed tools; empty: there is none.
 func (b *tab) changes() string {
-	return result(b, chromedp.Evaluate[string](`document.querySelector('[aria-labelledby="changes"]')?.textContent ?? ""`))
+	return result(b,
+		chromedp.Evaluate[string](`document.querySelector('[aria-labelledby="changes"]')?.textContent ?? ""`))
 }
 
 func (b *tab) toolsTask() {
@@ -330,13 +335,15 @@ func (b *tab) approvalTask(c *consoleSite) {
 	if got := c.call(bobToken, "demo__greet", arguments); !strings.Contains(got, "Hello, Ada") {
 		b.t.Error(got)
 	}
-	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got, "needs an approval") {
+	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got,
+		"needs an approval") {
 		b.t.Fatal(got)
 	}
 	b.follow("Approvals")
 	b.click(`button[value="deny"]`)
 	b.shows(".flash", "Denied: tool greet")
-	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got, "not approved") {
+	if got := c.call(bobToken, "demo__greet", fmt.Sprintf(`{"name": "Eve at %d"}`, b.width)); !strings.Contains(got,
+		"not approved") {
 		b.t.Error(got)
 	}
 	b.capture("approvals-answered")
@@ -376,7 +383,8 @@ func (b *tab) loginTask(c *consoleSite) {
 
 func (b *tab) listsTask(c *consoleSite) {
 	b.t.Helper()
-	c.post(aliceToken, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"client of %d","version":"1"}}}`, b.width))
+	c.post(aliceToken, fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"client of %d","version":"1"}}}`,
+		b.width))
 	b.follow("Sessions")
 	b.shows("table", fmt.Sprintf("client of %d", b.width))
 	b.capture("sessions")
@@ -446,7 +454,9 @@ func (b *tab) keyboardTask(c *consoleSite) {
 	if got := focused(); got != "Configuration" {
 		b.t.Errorf("behind the link to the content the focus is on %q", got)
 	}
-	if outline := result(b, chromedp.Evaluate[string](`getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth`)); outline != "solid2px" {
+	if outline := result(b, chromedp.Evaluate[string](
+		`getComputedStyle(document.activeElement).outlineStyle + getComputedStyle(document.activeElement).outlineWidth`,
+	)); outline != "solid2px" {
 		b.t.Errorf("the focus is shown as %q", outline)
 	}
 	reach := func(names ...string) {
@@ -513,14 +523,16 @@ func TestConsoleWithHostileServer(t *testing.T) {
 				b.expectUnharmed("the result of " + tool)
 				b.capture("hostile-" + strings.ReplaceAll(tool, "__", "-"))
 			}
-			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits", "Charts", "Audit log", "Resources and prompts", "Policy table", "Log", "Events", "Configuration"} {
+			for _, title := range []string{"Sessions", "Approvals", "Logins", "Plugins", "Limits", "Charts",
+				"Audit log", "Resources and prompts", "Policy table", "Log", "Events", "Configuration"} {
 				b.follow(title)
 				b.expectUnharmed(title)
 			}
 			b.expectNoProblems()
 		})
 	}
-	if text, err := os.ReadFile(c.site.config); err != nil || strings.Contains(c.stderr.String(), "recovered from a panic") {
+	if text, err := os.ReadFile(c.site.config); err != nil ||
+		strings.Contains(c.stderr.String(), "recovered from a panic") {
 		t.Errorf("%v\n%s\n%s", err, text, c.stderr)
 	}
 }

@@ -55,7 +55,8 @@ Promise.all(tries).then(texts => {
 // from a name that is pointed at the console.
 func TestConsoleAndHostilePage(t *testing.T) {
 	r := &restarts{}
-	server, web := serveSources(t, console.Sources{Process: r, Servers: r, Pins: r, Tools: callTools{large: r.large}, Approvals: r, Traffic: r})
+	server, web := serveSources(t,
+		console.Sources{Process: r, Servers: r, Pins: r, Tools: callTools{large: r.large}, Approvals: r, Traffic: r})
 	_, port, err := net.SplitHostPort(web.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

@@ -54,9 +54,11 @@ func openTab(t *testing.T, width int64, base string, more ...chromedp.ExecAlloca
 		}
 		skip(t, "the console in a browser: there is no chromium in PATH")
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path),
+		chromedp.UserDataDir(t.TempDir()),
 		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.Flag("disable-quic", true),
-		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true))
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("disable-sync", true))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(options, more...)...)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -68,7 +70,8 @@ func openTab(t *testing.T, width int64, base string, more ...chromedp.ExecAlloca
 	if err := chromedp.Listen(ctx, b.heard); err != nil { // starts the browser, whose life is that of ctx
 		t.Fatal(err)
 	}
-	command(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
+	command(b, emulation.SetDeviceMetricsOverride,
+		emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1})
 	command(b, network.Enable, network.EnableParams{})
 	command(b, log.Enable, cdp.Empty{})
 	return b
@@ -82,11 +85,14 @@ func (b *tab) heard(event any) {
 	case *runtime.EventExceptionThrown:
 		b.object("a script fails: %s", e.ExceptionDetails.Text)
 	case *log.EventEntryAdded:
-		if e.Entry.Source == log.EntrySourceSecurity || e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "status of 4") {
+		if e.Entry.Source == log.EntrySourceSecurity ||
+			e.Entry.Level == log.EntryLevelError && !strings.Contains(e.Entry.Text, "status of 4") {
 			b.object("the browser logs: %s", e.Entry.Text)
 		}
 	case *network.EventRequestWillBeSent:
-		if address := e.Request.URL; !strings.HasPrefix(address, b.base) && !strings.HasPrefix(address, "about:") && !strings.HasPrefix(address, "data:image/") && !strings.HasPrefix(address, "data:audio/") && !strings.HasPrefix(address, "chrome") {
+		if address := e.Request.URL; !strings.HasPrefix(address, b.base) && !strings.HasPrefix(address, "about:") &&
+			!strings.HasPrefix(address, "data:image/") && !strings.HasPrefix(address, "data:audio/") &&
+			!strings.HasPrefix(address, "chrome") {
 			b.object("the page loads %s", address)
 		}
 	}
@@ -150,7 +156,9 @@ func (b *tab) address() string {
 func (b *tab) text(selector string) (found bool, text string) {
 	ctx, cancel := context.WithTimeout(b.ctx, testTimeout)
 	defer cancel()
-	got, err := chromedp.Run(ctx, chromedp.Evaluate[*string](fmt.Sprintf(`(() => { const e = document.querySelector(%s); return e ? e.innerText : null })()`, quotedJS(selector))))
+	got, err := chromedp.Run(ctx, chromedp.Evaluate[*string](fmt.Sprintf(
+		`(() => { const e = document.querySelector(%s); return e ? e.innerText : null })()`, quotedJS(selector),
+	)))
 	if err != nil || got == nil { // the page may change now
 		return false, ""
 	}
@@ -187,7 +195,8 @@ func (b *tab) open(address string) {
 // follow clicks an entry of the navigation.
 func (b *tab) follow(title string) {
 	b.t.Helper()
-	b.click(fmt.Sprintf(`//nav[@aria-label="Pages"]//a[normalize-space(.)=%q or starts-with(normalize-space(.), %q)]`, title, title+" "))
+	b.click(fmt.Sprintf(`//nav[@aria-label="Pages"]//a[normalize-space(.)=%q or starts-with(normalize-space(.), %q)]`,
+		title, title+" "))
 	b.shows("h1", title)
 }
 
@@ -205,25 +214,32 @@ func (b *tab) click(selector string) {
 func (b *tab) write(selector, text string) {
 	b.t.Helper()
 	field := chromedp.CSS(selector)
-	b.do(chromedp.WaitVisible(field), chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quotedJS(selector)+`).value = ""`), chromedp.SendKeys(field, text))
+	b.do(chromedp.WaitVisible(field),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quotedJS(selector)+`).value = ""`),
+		chromedp.SendKeys(field, text))
 }
 
 // capture checks the page and keeps pictures of it, in light and in dark, in the directory
 // of JUNCTOR_SCREENSHOTS if that is set.
 func (b *tab) capture(name string) {
 	b.t.Helper()
-	if overflow := result(b, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`)); overflow > 0 {
+	if overflow := result(
+		b, chromedp.Evaluate[int](`document.documentElement.scrollWidth - document.documentElement.clientWidth`),
+	); overflow > 0 {
 		b.t.Errorf("%s is %d pixels wider than %d", name, overflow, b.width)
 	}
 	dir := os.Getenv("JUNCTOR_SCREENSHOTS")
 	for _, scheme := range []string{"light", "dark"} {
-		command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		command(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		})
 		b.accessible(name + ", " + scheme)
 		if dir == "" {
 			continue
 		}
 		picture := result(b, chromedp.FullScreenshot(100))
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, b.width, scheme)), picture, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d-%s.png", name, b.width, scheme)), picture,
+			0o644); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -251,7 +267,8 @@ func (b *tab) accessible(name string) {
 	b.do(chromedp.Evaluate[chromedp.Void](script))
 	for _, v := range result(b, chromedp.Evaluate[[]violation](run, chromedp.EvalAwaitPromise)) {
 		if v.Impact != "minor" {
-			b.t.Errorf("%s at %d pixels: axe-core finds %s (%s): %s: %+v", name, b.width, v.ID, v.Impact, v.Help, v.Nodes)
+			b.t.Errorf("%s at %d pixels: axe-core finds %s (%s): %s: %+v",
+				name, b.width, v.ID, v.Impact, v.Help, v.Nodes)
 		}
 	}
 }

@@ -59,7 +59,8 @@ func (l large) Pinned(string) (pinned console.Pinned) {
 	for i := range min(len(l.tools), 5000) {
 		pinned.Differences = append(pinned.Differences, pins.Difference{
 			Tool: fmt.Sprintf("tool%d", i), Pinned: "before", Digest: "after",
-			Members: []catalog.MemberChange{{Name: "description", Before: fmt.Appendf(nil, `"%0500d"`, i), After: fmt.Appendf(nil, `"%0600d"`, i)}},
+			Members: []catalog.MemberChange{{Name: "description", Before: fmt.Appendf(nil, `"%0500d"`, i),
+				After: fmt.Appendf(nil, `"%0600d"`, i)}},
 		})
 	}
 	return pinned
@@ -83,7 +84,8 @@ func (l large) Search(_ context.Context, f console.AuditFilter) (page console.Au
 	}
 	for ; seq > 0 && len(page.Rows) < f.Limit; seq-- {
 		page.Rows = append(page.Rows, console.AuditRow{
-			Seq: seq, Time: time.Unix(seq, 0), What: "tools/call", Subject: "alice", Tenant: "default", Server: "files", Item: fmt.Sprintf("tool%d", seq), Outcome: "ok", Duration: time.Millisecond,
+			Seq: seq, Time: time.Unix(seq, 0), What: "tools/call", Subject: "alice", Tenant: "default", Server: "files",
+			Item: fmt.Sprintf("tool%d", seq), Outcome: "ok", Duration: time.Millisecond,
 			Details: []console.Detail{{Name: "Request", Value: fmt.Sprint(seq)}},
 		})
 	}
@@ -109,7 +111,9 @@ type callPolicy struct {
 
 func (callPolicy) Named() (all []console.NamedPrincipal) {
 	for i := range 500 {
-		all = append(all, console.NamedPrincipal{Name: fmt.Sprintf("user%d", i), Who: authn.Principal{Subject: fmt.Sprintf("user%d", i)}})
+		all = append(all,
+			console.NamedPrincipal{Name: fmt.Sprintf("user%d", i),
+				Who: authn.Principal{Subject: fmt.Sprintf("user%d", i)}})
 	}
 	return all
 }
@@ -119,8 +123,11 @@ func (callPolicy) Decide(*authn.Principal, *catalog.Tool) policy.Decision { retu
 // serveSources serves a console of these sources in this process.
 func serveSources(t *testing.T, s console.Sources) (server *console.Server, web *httptest.Server) {
 	t.Helper()
-	web = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { server.ServeHTTP(w, r) }))
-	server = console.New(console.Options{Sources: s, Log: hclog.NewNullLogger(), Version: "1", Settings: console.Settings{Address: web.Listener.Addr()}})
+	web = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.ServeHTTP(w, r)
+	}))
+	server = console.New(console.Options{Sources: s, Log: hclog.NewNullLogger(), Version: "1",
+		Settings: console.Settings{Address: web.Listener.Addr()}})
 	web.Start()
 	t.Cleanup(web.Close)
 	return server, web
@@ -137,18 +144,25 @@ func TestConsoleOfLargeProcess(t *testing.T) {
 	for i := range 10_000 {
 		name := fmt.Sprintf("tool%d", i)
 		l.tools = append(l.tools, &catalog.Tool{
-			Item:  catalog.Item{Server: fmt.Sprintf("server%d", i/100), Name: name, Exposed: fmt.Sprintf("server%d__%s", i/100, name), Description: strings.Repeat("Reads a file of the project. ", 20)},
-			Input: []byte(`{"type":"object","properties":{` + strings.Repeat(`"path":{"type":"string"},`, 30) + `"x":{}}}`),
+			Item: catalog.Item{
+				Server: fmt.Sprintf("server%d", i/100), Name: name, Exposed: fmt.Sprintf("server%d__%s", i/100, name),
+				Description: strings.Repeat("Reads a file of the project. ", 20),
+			},
+			Input: []byte(`{"type":"object","properties":{` + strings.Repeat(`"path":{"type":"string"},`,
+				30) + `"x":{}}}`),
 		})
 	}
-	server, web := serveSources(t, console.Sources{Process: l, Servers: l, Pins: l, Tools: callTools{large: l}, Approvals: l, Traffic: l, Configuration: l, Policy: callPolicy{large: l}, Audit: l})
+	server, web := serveSources(t, console.Sources{Process: l, Servers: l, Pins: l, Tools: callTools{large: l},
+		Approvals: l, Traffic: l, Configuration: l, Policy: callPolicy{large: l}, Audit: l})
 	for _, width := range []int64{360, 1440} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			b := openTab(t, width, web.URL)
 			path, _, _ := server.Link()
 			b.open(web.URL + path)
 			base := strings.TrimSuffix(b.address(), "servers")
-			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit", "audit?before=50000", "charts", "server?name=files", "policy", "policy?page=100", "tool?name=tool0", "access"} {
+			for _, page := range []string{"tools", "tools?page=50", "tools?page=100", "tools?q=tool9999", "audit",
+				"audit?before=50000", "charts", "server?name=files", "policy", "policy?page=100", "tool?name=tool0",
+				"access"} {
 				b.open(base + page)
 				paint := b.firstPaint()
 				t.Logf("%s: first paint after %s", page, paint)

@@ -61,7 +61,8 @@ func (d dialect) complete(params object) object {
 	if caps == nil {
 		caps = object{}
 	}
-	meta := object{metaVersion: d.revision, metaClientCaps: caps, metaClientInfo: object{"name": "interoptest", "version": "1"}}
+	meta := object{metaVersion: d.revision, metaClientCaps: caps,
+		metaClientInfo: object{"name": "interoptest", "version": "1"}}
 	if d.level != "" {
 		meta[metaLogLevel] = d.level
 	}
@@ -88,7 +89,8 @@ func (p *peer) initialize() message {
 		caps = object{}
 	}
 	m := p.call("initialize", object{
-		"protocolVersion": p.dialect.revision, "capabilities": caps, "clientInfo": object{"name": "interoptest", "version": "1"},
+		"protocolVersion": p.dialect.revision, "capabilities": caps,
+		"clientInfo": object{"name": "interoptest", "version": "1"},
 	})
 	p.notify("notifications/initialized", object{})
 	return m

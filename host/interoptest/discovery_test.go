@@ -142,7 +142,8 @@ func (s *workspace) list(t *testing.T) toolsRun {
 		}
 	}
 	r.tools = len(cost.Tools)
-	partial, unknown := strings.Contains(stderr.String(), "code: list.partial"), strings.Contains(stderr.String(), "code: list.unknown")
+	partial, unknown := strings.Contains(stderr.String(), "code: list.partial"), strings.Contains(stderr.String(),
+		"code: list.unknown")
 	switch {
 	case r.status == 0 && r.tools > 0 && !partial && !unknown:
 	case r.status == 6 && r.tools > 0 && partial:

@@ -23,14 +23,18 @@ type use struct {
 var ordinary = []use{
 	{tool: "simulate-research-query", arguments: object{"topic": "llamas"}, says: "Research Report: llamas"},
 	{tool: "echo", arguments: object{"message": "hello"}, says: "Echo: hello"},
-	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug", content: &mcp.ImageContent{}},
+	{tool: "get-annotated-message", arguments: object{"messageType": "debug", "includeImage": true}, says: "Debug",
+		content: &mcp.ImageContent{}},
 	{tool: "get-env", arguments: object{}, says: `"PATH"`},
 	{tool: "get-resource-links", arguments: object{"count": 2}, says: "2 resource links", content: &mcp.ResourceLink{}},
-	{tool: "get-resource-reference", arguments: object{"resourceType": "Blob", "resourceId": 2}, says: "Resource 2", content: &mcp.EmbeddedResource{}},
+	{tool: "get-resource-reference", arguments: object{"resourceType": "Blob", "resourceId": 2}, says: "Resource 2",
+		content: &mcp.EmbeddedResource{}},
 	{tool: "get-structured-content", arguments: object{"location": "New York"}, says: "temperature"},
 	{tool: "get-sum", arguments: object{"a": 2, "b": 3}, says: "is 5"},
 	{tool: "get-tiny-image", arguments: object{}, says: "image", content: &mcp.ImageContent{}},
-	{tool: "gzip-file-as-resource", arguments: object{"name": "f.gz", "data": "data:text/plain,x", "outputType": "resource"}, content: &mcp.EmbeddedResource{}},
+	{tool: "gzip-file-as-resource",
+		arguments: object{"name": "f.gz", "data": "data:text/plain,x", "outputType": "resource"},
+		content:   &mcp.EmbeddedResource{}},
 	{tool: "toggle-simulated-logging", arguments: object{}, says: "Started"},
 	{tool: "toggle-simulated-logging", arguments: object{}, says: "Stopped"},
 	{tool: "toggle-subscriber-updates", arguments: object{}, says: "Started"},
@@ -41,9 +45,11 @@ var ordinary = []use{
 // asking lists the tools of *everything* for clients that can answer questions.
 var asking = []use{
 	{tool: "get-roots-list", arguments: object{}, says: "file:///the/root"},
-	{tool: "trigger-sampling-request", arguments: object{"prompt": "say it", "maxTokens": 10}, says: "the model heard: Resource trigger-sampling-request context: say it"},
+	{tool: "trigger-sampling-request", arguments: object{"prompt": "say it", "maxTokens": 10},
+		says: "the model heard: Resource trigger-sampling-request context: say it"},
 	{tool: "trigger-elicitation-request", arguments: object{}, says: "Ada Lovelace"},
-	{tool: "trigger-url-elicitation", arguments: object{"url": "https://example.com/go", "elicitationId": "e1"}, says: "User completed"},
+	{tool: "trigger-url-elicitation", arguments: object{"url": "https://example.com/go", "elicitationId": "e1"},
+		says: "User completed"},
 }
 
 // TestEveryToolOfEverything calls all tools. One can only be called as a task.
@@ -105,8 +111,9 @@ func encodedType(t *testing.T, content any) string {
 // answering configures a client that answers every request of a server.
 func answering(o *mcp.ClientOptions) {
 	o.Capabilities = &mcp.ClientCapabilities{
-		RootsV2:     &mcp.RootCapabilities{ListChanged: true},
-		Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+		RootsV2: &mcp.RootCapabilities{ListChanged: true},
+		Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{},
+			URL: &mcp.URLElicitationCapabilities{}},
 	}
 	o.CreateMessageHandler = func(_ context.Context, r *mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 		heard, _ := r.Params.Messages[0].Content.(*mcp.TextContent)
@@ -119,6 +126,7 @@ func answering(o *mcp.ClientOptions) {
 		if r.Params.Mode == "url" {
 			return &mcp.ElicitResult{Action: "accept"}, nil
 		}
-		return &mcp.ElicitResult{Action: "accept", Content: map[string]any{"name": "Ada Lovelace", "color": "green", "check": true}}, nil
+		return &mcp.ElicitResult{Action: "accept",
+			Content: map[string]any{"name": "Ada Lovelace", "color": "green", "check": true}}, nil
 	}
 }

@@ -71,7 +71,8 @@ var relayed = map[string]relayCase{
 		callOf("get-structured-content", object{"location": "Chicago"}),
 		callOf("get-sum", object{"a": 9007199254740993, "b": -1.5}),
 		callOf("get-tiny-image", object{}),
-		callOf("gzip-file-as-resource", object{"name": "x.gz", "data": "data:text/plain,hello", "outputType": "resource"}),
+		callOf("gzip-file-as-resource",
+			object{"name": "x.gz", "data": "data:text/plain,hello", "outputType": "resource"}),
 		readOf("demo://resource/static/document/features.md"),
 		readOf("demo://resource/dynamic/text/7"),
 		readOf("demo://resource/dynamic/blob/7"),
@@ -80,18 +81,27 @@ var relayed = map[string]relayCase{
 		promptOf("args-prompt", object{"city": "Oslo", "state": "NO"}),
 		promptOf("resource-prompt", object{"resourceType": "Blob", "resourceId": "1"}),
 		completionOf(object{"type": "ref/prompt", "name": "completable-prompt"}, "department", "E"),
-		completionOf(object{"type": "ref/resource", "uri": "demo://resource/dynamic/text/{resourceId}"}, "resourceId", "1"),
+		completionOf(object{"type": "ref/resource", "uri": "demo://resource/dynamic/text/{resourceId}"},
+			"resourceId", "1"),
 	}},
 	"memory": {memory, oldDialect, []question{
-		callOf("create_entities", object{"entities": []object{{"name": "Ada", "entityType": "person", "observations": []string{"likes trains"}}}}),
-		callOf("create_relations", object{"relations": []object{{"from": "Ada", "to": "Ada", "relationType": "knows"}}}),
-		callOf("add_observations", object{"observations": []object{{"entityName": "Ada", "contents": []string{"writes"}}}}),
-		callOf("add_observations", object{"observations": []object{{"entityName": "Nobody", "contents": []string{"fails"}}}}),
+		callOf("create_entities",
+			object{
+				"entities": []object{{"name": "Ada", "entityType": "person", "observations": []string{"likes trains"}}},
+			}),
+		callOf("create_relations",
+			object{"relations": []object{{"from": "Ada", "to": "Ada", "relationType": "knows"}}}),
+		callOf("add_observations",
+			object{"observations": []object{{"entityName": "Ada", "contents": []string{"writes"}}}}),
+		callOf("add_observations",
+			object{"observations": []object{{"entityName": "Nobody", "contents": []string{"fails"}}}}),
 		callOf("read_graph", object{}),
 		callOf("search_nodes", object{"query": "trains"}),
 		callOf("open_nodes", object{"names": []string{"Ada", "Nobody"}}),
-		callOf("delete_observations", object{"deletions": []object{{"entityName": "Ada", "observations": []string{"writes"}}}}),
-		callOf("delete_relations", object{"relations": []object{{"from": "Ada", "to": "Ada", "relationType": "knows"}}}),
+		callOf("delete_observations",
+			object{"deletions": []object{{"entityName": "Ada", "observations": []string{"writes"}}}}),
+		callOf("delete_relations",
+			object{"relations": []object{{"from": "Ada", "to": "Ada", "relationType": "knows"}}}),
 		callOf("delete_entities", object{"entityNames": []string{"Ada"}}),
 		readOf("memory://knowledge-graph"),
 	}},
@@ -147,7 +157,8 @@ var pythonQuestions = []question{
 func library(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, content := range map[string]string{"poem.txt": "Roses\nare\nred", "sub/more.txt": "more", "dot.png": "\x89PNG"} {
+	for name, content := range map[string]string{"poem.txt": "Roses\nare\nred",
+		"sub/more.txt": "more", "dot.png": "\x89PNG"} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -173,7 +184,8 @@ func TestAnswersCrossUnchanged(t *testing.T) {
 	for name, r := range relayed {
 		for era, d := range eras {
 			t.Run(name+"/"+era, func(t *testing.T) {
-				if r.native.modern() != d.modern() && slices.Contains([]string{"memory", "filesystem", "mcpserver"}, name) {
+				if r.native.modern() != d.modern() &&
+					slices.Contains([]string{"memory", "filesystem", "mcpserver"}, name) {
 					rarely(t)
 				}
 				t.Parallel()
@@ -248,7 +260,8 @@ func (q question) in(s server) question {
 func compareLists(t *testing.T, alone, behind *peer, prefix string) {
 	t.Helper()
 	for _, l := range []struct{ method, member string }{
-		{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"}, {"resources/templates/list", "resourceTemplates"},
+		{"tools/list", "tools"}, {"prompts/list", "prompts"}, {"resources/list", "resources"},
+		{"resources/templates/list", "resourceTemplates"},
 	} {
 		var want []json.RawMessage
 		if l.member == "tools" || alone.offers(strings.SplitN(l.method, "/", 2)[0]) {

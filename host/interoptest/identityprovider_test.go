@@ -215,7 +215,8 @@ func (e *endpoint) discover(token string) (int, http.Header) {
 // post sends a request of the modern era. The end of the test ends the response.
 func (e *endpoint) post(token, method string, params object) *http.Response {
 	e.t.Helper()
-	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": method, "params": newDialect.complete(params)})
+	body, err := json.Marshal(object{"jsonrpc": "2.0", "id": 1, "method": method,
+		"params": newDialect.complete(params)})
 	if err != nil {
 		e.t.Fatal(err)
 	}
@@ -224,7 +225,8 @@ func (e *endpoint) post(token, method string, params object) *http.Response {
 		e.t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"Authorization": "Bearer " + token, "Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"Authorization": "Bearer " + token,
+		"Content-Type":  "application/json", "Accept": "application/json, text/event-stream",
 		"MCP-Protocol-Version": modern, "Mcp-Method": method,
 	} {
 		r.Header.Set(name, value)
@@ -264,15 +266,19 @@ func (c *loginClient) checkDiscovery(p *identityProvider) {
 		done func(r httpRequest) bool
 	}{
 		{"a refusal that names the metadata", func(r httpRequest) bool {
-			return r.URL == p.audience() && r.Status == http.StatusUnauthorized && strings.Contains(r.Challenge, `resource_metadata="`+metadata+`"`)
+			return r.URL == p.audience() && r.Status == http.StatusUnauthorized &&
+				strings.Contains(r.Challenge, `resource_metadata="`+metadata+`"`)
 		}},
-		{"the metadata of the gateway", func(r httpRequest) bool { return r.URL == metadata && r.Status == http.StatusOK }},
+		{"the metadata of the gateway",
+			func(r httpRequest) bool { return r.URL == metadata && r.Status == http.StatusOK }},
 		{"the metadata of the issuer", func(r httpRequest) bool {
 			return strings.HasPrefix(r.URL, p.issuer+"/.well-known/") && r.Status == http.StatusOK
 		}},
-		{"the registration", func(r httpRequest) bool { return r.Method == http.MethodPost && r.Status == http.StatusCreated }},
+		{"the registration",
+			func(r httpRequest) bool { return r.Method == http.MethodPost && r.Status == http.StatusCreated }},
 		{"the exchange of the code", func(r httpRequest) bool {
-			return r.Form["grant_type"] == "authorization_code" && r.Form["code_verifier"] != "" && r.Form["resource"] == p.audience() && r.Status == http.StatusOK
+			return r.Form["grant_type"] == "authorization_code" && r.Form["code_verifier"] != "" &&
+				r.Form["resource"] == p.audience() && r.Status == http.StatusOK
 		}},
 		{"a request with the token", func(r httpRequest) bool {
 			return r.URL == p.audience() && r.Token != "" && r.Status == http.StatusOK
@@ -288,7 +294,8 @@ func (c *loginClient) checkDiscovery(p *identityProvider) {
 		c.t.Fatalf("the client did without %s: %v", steps[0].name, all)
 	}
 	header, claims := parseToken(c.t, c.token())
-	if header["typ"] != "at+jwt" || claims["iss"] != p.issuer || claims["aud"] != p.audience() || claims["sub"] != "alice" {
+	if header["typ"] != "at+jwt" || claims["iss"] != p.issuer || claims["aud"] != p.audience() ||
+		claims["sub"] != "alice" {
 		c.t.Errorf("the token has the header %v and the claims %v", header, claims)
 	}
 }
@@ -319,7 +326,8 @@ func TestIdentityProviderRotatesKeys(t *testing.T) {
 		header, _ := parseToken(t, c.token())
 		previous, _ := parseToken(t, before[sdk])
 		if header["kid"] != key || previous["kid"] == key {
-			t.Errorf("%s: the tokens have the keys %v and %v, the new key is %s", sdk, previous["kid"], header["kid"], key)
+			t.Errorf("%s: the tokens have the keys %v and %v, the new key is %s",
+				sdk, previous["kid"], header["kid"], key)
 		}
 		if status, _ := e.discover(before[sdk]); status != http.StatusOK {
 			t.Errorf("%s: status %d with a token of the previous key, want 200", sdk, status)
@@ -364,7 +372,8 @@ func TestIdentityProviderIsDown(t *testing.T) {
 			slowest = max(slowest, time.Since(called))
 		}
 		status, header := late.discover(token)
-		if statuses = append(statuses, status); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		if statuses = append(statuses, status); status != http.StatusServiceUnavailable ||
+			header.Get("Retry-After") == "" {
 			t.Fatalf("a gateway without keys answered with status %d, %v", status, header)
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -386,7 +395,8 @@ func TestIdentityProviderIsDown(t *testing.T) {
 	t.Logf("the gateway without keys worked %s after the identity provider was back", time.Since(back))
 	for _, c := range clients {
 		c.expectEcho("after the outage")
-		if slices.ContainsFunc(c.requests(), func(r httpRequest) bool { return r.Form["grant_type"] == "refresh_token" }) {
+		if slices.ContainsFunc(c.requests(),
+			func(r httpRequest) bool { return r.Form["grant_type"] == "refresh_token" }) {
 			t.Error("a client needed a new token")
 		}
 	}

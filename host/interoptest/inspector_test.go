@@ -53,8 +53,9 @@ func TestInspector(t *testing.T) {
 	// After the subtests, which run in parallel.
 	t.Cleanup(func() { expectNone(t, f.site.running) })
 	for name, test := range map[string]func(f *npmClient){
-		"tools": (*npmClient).inspectTools, "resources": (*npmClient).inspectResources, "prompts": (*npmClient).inspectPrompts,
-		"level": func(f *npmClient) { f.inspect(&object{}, "logging/setLevel", "--log-level", "error") },
+		"tools": (*npmClient).inspectTools, "resources": (*npmClient).inspectResources,
+		"prompts": (*npmClient).inspectPrompts,
+		"level":   func(f *npmClient) { f.inspect(&object{}, "logging/setLevel", "--log-level", "error") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +72,8 @@ func TestInspector(t *testing.T) {
 			}
 			t.Parallel()
 			var r mcp.CallToolResult
-			f.within(t).inspect(&r, "tools/call", append(pairs(t, "--tool-arg", u.arguments), "--tool-name", "every__"+u.tool)...)
+			f.within(t).inspect(&r, "tools/call",
+				append(pairs(t, "--tool-arg", u.arguments), "--tool-name", "every__"+u.tool)...)
 			u.check(t, &r)
 		})
 	}
@@ -114,14 +116,17 @@ func (f *npmClient) inspectResources() {
 	var shaped mcp.ListResourceTemplatesResult
 	f.inspect(&shaped, "resources/templates/list")
 	for _, want := range []string{dynamic + "text/{resourceId}", dynamic + "blob/{resourceId}"} {
-		if !slices.ContainsFunc(shaped.ResourceTemplates, func(r *mcp.ResourceTemplate) bool { return r.URITemplate == want }) {
+		if !slices.ContainsFunc(shaped.ResourceTemplates,
+			func(r *mcp.ResourceTemplate) bool { return r.URITemplate == want }) {
 			f.t.Errorf("no template %s among %s", want, encode(f.t, shaped))
 		}
 	}
-	for uri, says := range map[string]string{document + "features.md": "#", dynamic + "text/3": "Resource 3", dynamic + "blob/4": "Resource 4"} {
+	for uri, says := range map[string]string{document + "features.md": "#", dynamic + "text/3": "Resource 3",
+		dynamic + "blob/4": "Resource 4"} {
 		var r mcp.ReadResourceResult
 		f.inspect(&r, "resources/read", "--uri", uri)
-		if len(r.Contents) != 1 || r.Contents[0].URI != uri || !strings.Contains(r.Contents[0].Text+string(r.Contents[0].Blob), says) {
+		if len(r.Contents) != 1 || r.Contents[0].URI != uri ||
+			!strings.Contains(r.Contents[0].Text+string(r.Contents[0].Blob), says) {
 			f.t.Errorf("%s: %s", uri, encode(f.t, r))
 		}
 	}
@@ -136,10 +141,11 @@ func (f *npmClient) inspectPrompts() {
 		arguments object
 		says      string
 	}{
-		"simple-prompt":      {object{}, "simple prompt"},
-		"args-prompt":        {object{"city": "Oslo", "state": "Norway"}, "Oslo, Norway"},
-		"completable-prompt": {object{"department": "Sales", "name": "David"}, "promote David to the head of the Sales team"},
-		"resource-prompt":    {object{"resourceType": "Text", "resourceId": "5"}, "Resource 5"},
+		"simple-prompt": {object{}, "simple prompt"},
+		"args-prompt":   {object{"city": "Oslo", "state": "Norway"}, "Oslo, Norway"},
+		"completable-prompt": {object{"department": "Sales", "name": "David"},
+			"promote David to the head of the Sales team"},
+		"resource-prompt": {object{"resourceType": "Text", "resourceId": "5"}, "Resource 5"},
 	}
 	for _, p := range listed.Prompts {
 		name, ours := strings.CutPrefix(p.Name, "every__")
@@ -149,7 +155,8 @@ func (f *npmClient) inspectPrompts() {
 	}
 	for name, u := range uses {
 		var r mcp.GetPromptResult
-		f.inspect(&r, "prompts/get", append(pairs(f.t, "--prompt-args", u.arguments), "--prompt-name", "every__"+name)...)
+		f.inspect(&r, "prompts/get",
+			append(pairs(f.t, "--prompt-args", u.arguments), "--prompt-name", "every__"+name)...)
 		if text := encode(f.t, r); !strings.Contains(text, u.says) {
 			f.t.Errorf("%s: no %q in %s", name, u.says, text)
 		}

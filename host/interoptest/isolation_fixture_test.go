@@ -84,7 +84,10 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case m.Params.Name == "task":
 			kind = "task"
 		case m.Params.Name == "ask" && m.Params.RequestState == "":
-			kind, result = "input_required", fmt.Sprintf(`"inputRequests":{"q":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":%q`, rand.Text())
+			kind, result = "input_required", fmt.Sprintf(
+				`"inputRequests":{"q":{"method":"elicitation/create","params":{"message":"?"}}},"requestState":%q`,
+				rand.Text(),
+			)
 		}
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"resultType":%q,%s}}`, m.ID, kind, result)
 		return
@@ -95,7 +98,8 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // listen acknowledges a listen request, and keeps it open.
 func (v *vault) listen(w http.ResponseWriter, r *http.Request, id, notifications json.RawMessage) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"_meta\":{%q:%s},\"notifications\":%s}}\n\n", metaSubscription, id, notifications)
+	fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\",\"params\":{\"_meta\":{%q:%s},\"notifications\":%s}}\n\n",
+		metaSubscription, id, notifications)
 	_ = http.NewResponseController(w).Flush()
 	<-r.Context().Done()
 }
@@ -106,11 +110,15 @@ func vaultResult(method, name, uri, task, account string) string {
 	case "server/discover":
 		return `"supportedVersions":["2026-07-28"],"ttlMs":0,"cacheScope":"private","capabilities":{"tools":{},"prompts":{},"completions":{},"resources":{"subscribe":true},"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 	case "tools/list":
-		return fmt.Sprintf(`"tools":[{"name":"whoami","inputSchema":{"type":"object"}},{"name":"task","inputSchema":{"type":"object"}},{"name":"link","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},{"name":"of-%s","inputSchema":{"type":"object"}}]`, account)
+		return fmt.Sprintf(`"tools":[{"name":"whoami","inputSchema":{"type":"object"}},{"name":"task","inputSchema":{"type":"object"}},{"name":"link","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}},{"name":"of-%s","inputSchema":{"type":"object"}}]`,
+			account)
 	case "prompts/list":
 		return fmt.Sprintf(`"prompts":[{"name":"whoami","arguments":[{"name":"a"}]},{"name":"of-%s"}]`, account)
 	case "resources/list":
-		return fmt.Sprintf(`"resources":[{"name":"whoami","uri":"vault://whoami"},{"name":"own","uri":"vault://of-%s"}]`, account)
+		return fmt.Sprintf(
+			`"resources":[{"name":"whoami","uri":"vault://whoami"},{"name":"own","uri":"vault://of-%s"}]`,
+			account,
+		)
 	case "resources/templates/list":
 		return `"resourceTemplates":[]`
 	case "resources/read":
@@ -120,7 +128,8 @@ func vaultResult(method, name, uri, task, account string) string {
 	case "completion/complete":
 		return fmt.Sprintf(`"completion":{"values":["read as %s"]}`, account)
 	case "tasks/get":
-		return fmt.Sprintf(`"taskId":%q,"status":"working","ttlMs":null,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`, task)
+		return fmt.Sprintf(`"taskId":%q,"status":"working","ttlMs":null,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`,
+			task)
 	case "tasks/update", "tasks/cancel":
 		return `"_meta":{"done":true}`
 	case "tools/call":
@@ -133,7 +142,8 @@ func vaultResult(method, name, uri, task, account string) string {
 func vaultCall(tool, account string) string {
 	switch id := rand.Text(); tool {
 	case "task":
-		return fmt.Sprintf(`"taskId":%q,"status":"working","ttlMs":null,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`, id)
+		return fmt.Sprintf(`"taskId":%q,"status":"working","ttlMs":null,"createdAt":"2026-01-01T00:00:00Z","lastUpdatedAt":"2026-01-01T00:00:00Z"`,
+			id)
 	case "link":
 		return fmt.Sprintf(`"content":[{"type":"resource_link","name":"secret","uri":"vault://secret/%s"}]`, id)
 	}
@@ -168,16 +178,22 @@ func newIsolationSite(t *testing.T) *isolationSite {
 	s := newWorkspace(t,
 		shared("shared", "global", nil), shared("own", "tenant", nil), shared("alone", "session", nil),
 		shared("vault", "global", &webServer{plugin: "http", url: open.URL}),
-		shared("team", "tenant", secured).with("  auth \"oauth\" {}\n"), shared("person", "session", secured).with("  auth \"oauth\" {}\n"),
+		shared("team", "tenant", secured).with("  auth \"oauth\" {}\n"),
+		shared("person", "session", secured).with("  auth \"oauth\" {}\n"),
 	).withSecrets()
-	blocks := "    legacy_sse = true\n    timeouts {\n      drain = \"100ms\"\n    }\n" // some calls are still in progress at the end
+	// Some calls are still in progress at the end.
+	blocks := "    legacy_sse = true\n    timeouts {\n      drain = \"100ms\"\n    }\n"
 	for _, c := range []caller{ownerCaller, intruders["another tenant"], intruders["another subject"]} {
 		s.env = append(s.env, c.subject+"="+c.token())
-		blocks += fmt.Sprintf("    auth \"static_token\" {\n      token = env(%q)\n      subject = %q\n      tenant = %q\n    }\n", c.subject, c.subject, c.tenant)
+		blocks += fmt.Sprintf(
+			"    auth \"static_token\" {\n      token = env(%q)\n      subject = %q\n      tenant = %q\n    }\n",
+			c.subject, c.subject, c.tenant,
+		)
 	}
 	const limits = "  limits {\n    tool \"shared/fail\" {\n      rate  = 0.001\n      burst = 2\n    }\n  }\n"
 	s.appendConfig("gateway {\n" + limits + "  http {\n" + blocks + "  }\n}\n")
-	for _, name := range []string{"team", "team acme", "team rival", "person", "person acme/alice", "person acme/carol", "person rival/bob"} {
+	for _, name := range []string{"team", "team acme", "team rival", "person", "person acme/alice", "person acme/carol",
+		"person rival/bob"} {
 		server, account, of := strings.Cut(name, " ")
 		args := []string{"login", server}
 		if of {
@@ -220,7 +236,8 @@ func (c *tenantClient) begin() string {
 	session := c.session
 	defer func() { c.session = session }()
 	c.session = ""
-	body, _ := c.message(`"initialize"`, "initialize", object{"protocolVersion": c.revision, "capabilities": caps, "clientInfo": object{"name": "isolation", "version": "1"}})
+	body, _ := c.message(`"initialize"`, "initialize", object{"protocolVersion": c.revision,
+		"capabilities": caps, "clientInfo": object{"name": "isolation", "version": "1"}})
 	res := c.send(c.t.Context(), "POST", c.url, body)
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, res.Body)
@@ -415,7 +432,9 @@ func (s *httpStream) forget() {
 func (c *tenantClient) listen(uris ...string) *httpStream {
 	c.t.Helper()
 	if c.modern() {
-		body, header := c.message(`"listen"`, "subscriptions/listen", object{"notifications": object{"toolsListChanged": true, "resourceSubscriptions": append([]string{}, uris...)}})
+		body, header := c.message(`"listen"`, "subscriptions/listen",
+			object{"notifications": object{"toolsListChanged": true,
+				"resourceSubscriptions": append([]string{}, uris...)}})
 		s := c.stream("POST", c.url, body, header...)
 		s.until("acknowledged")
 		s.forget() // the acknowledgement names the resources

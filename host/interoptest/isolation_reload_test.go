@@ -39,11 +39,14 @@ func belongings(legacy, modern *tenantClient) (all []belonging, streams []*httpS
 	endpoint := regexp.MustCompile(`/messages\S+`).FindString(sse.until("sessionId="))
 	state, link := makeSuspendedCall(modern), makeLink(modern)
 	ping := func(c *tenantClient) string {
-		return c.exchange("POST", strings.TrimSuffix(c.url, "/mcp")+endpoint, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+		return c.exchange("POST", strings.TrimSuffix(c.url, "/mcp")+endpoint,
+			`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	}
 	all = []belonging{
-		{"session", legacy.dialect, func(c *tenantClient) string { return inSession((*tenantClient).ping)(c, legacy.session) }, `"result":{}`},
-		{"suspended call", modern.dialect, func(c *tenantClient) string { return continueCall(c, state) }, "accept red"},
+		{"session", legacy.dialect,
+			func(c *tenantClient) string { return inSession((*tenantClient).ping)(c, legacy.session) }, `"result":{}`},
+		{"suspended call",
+			modern.dialect, func(c *tenantClient) string { return continueCall(c, state) }, "accept red"},
 		{"link", modern.dialect, func(c *tenantClient) string {
 			return c.request("resources/read", object{"uri": "vault://secret/" + link})
 		}, "read as "},
@@ -57,7 +60,8 @@ func belongings(legacy, modern *tenantClient) (all []belonging, streams []*httpS
 // else stays with the principal that began it, which has another token now.
 func TestReloadedTokenLeavesThingsWithTheirOwner(t *testing.T) {
 	s := newIsolationSite(t)
-	legacy, modern := s.client(t, ownerCaller, oldDialect), s.client(t, ownerCaller, newDialect.withCapabilities(asksUser))
+	legacy, modern := s.client(t, ownerCaller, oldDialect), s.client(t, ownerCaller,
+		newDialect.withCapabilities(asksUser))
 	all, streams := belongings(legacy, modern)
 	s.swapTokens(t)
 	for i, stream := range streams {

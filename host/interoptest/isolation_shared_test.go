@@ -193,7 +193,8 @@ func (s *isolationSite) testListChanges(t *testing.T) {
 				streams[i].until("notifications/tools/list_changed")
 				for _, method := range []string{"tools/list", "prompts/list", "resources/list"} {
 					if got := c.request(method, nil); !strings.Contains(got, known) || strings.Contains(got, secret) {
-						t.Errorf("%s: %s of %s: want %s and not %s: %s", method, c.subject, c.tenant, known, secret, got)
+						t.Errorf("%s: %s of %s: want %s and not %s: %s",
+							method, c.subject, c.tenant, known, secret, got)
 					}
 				}
 				if n := strings.Count(streams[i].soFar(), "notifications/tools/list_changed"); n != 1 {
@@ -223,7 +224,8 @@ func (s *isolationSite) testLists(t *testing.T) {
 			if other := intruder.request(method, nil); other != got {
 				t.Errorf("%s of %s is\n%s\nand of %s\n%s", method, intruder.subject, other, owner.subject, got)
 			}
-			if accounts := s.vault.requests(method); slices.ContainsFunc(accounts, func(a string) bool { return a != "" && a != "local" }) {
+			if accounts := s.vault.requests(method); slices.ContainsFunc(accounts,
+				func(a string) bool { return a != "" && a != "local" }) {
 				t.Errorf("%s was sent with the credentials of %v", method, accounts)
 			}
 		}
@@ -242,10 +244,11 @@ func (c caller) account(server string) string {
 func ownCredentials(server string) map[string]object {
 	uri := "junctor://" + server + "/vault://whoami"
 	return map[string]object{
-		"tools/call":          {"name": server + "__whoami", "arguments": object{}},
-		"prompts/get":         {"name": server + "__whoami"},
-		"resources/read":      {"uri": uri},
-		"completion/complete": {"ref": object{"type": "ref/prompt", "name": server + "__whoami"}, "argument": object{"name": "a", "value": ""}},
+		"tools/call":     {"name": server + "__whoami", "arguments": object{}},
+		"prompts/get":    {"name": server + "__whoami"},
+		"resources/read": {"uri": uri},
+		"completion/complete": {"ref": object{"type": "ref/prompt", "name": server + "__whoami"},
+			"argument": object{"name": "a", "value": ""}},
 	}
 }
 
@@ -256,7 +259,8 @@ func (s *isolationSite) testCredentials(t *testing.T) {
 		for method, params := range ownCredentials(server) {
 			s.eachIntruder(t, server+"/"+method, intruders, eras, func(t *testing.T, owner, intruder *tenantClient) {
 				for _, c := range []*tenantClient{owner, intruder} {
-					if got, want := c.request(method, params), `"read as `+c.account(server)+`"`; !strings.Contains(got, want) {
+					if got, want := c.request(method, params), `"read as `+c.account(server)+`"`; !strings.Contains(got,
+						want) {
 						t.Errorf("%s of %s: want %s: %s", c.subject, c.tenant, want, got)
 					}
 				}
@@ -265,7 +269,8 @@ func (s *isolationSite) testCredentials(t *testing.T) {
 		s.eachIntruder(t, server+"/subscription", intruders, eras, func(t *testing.T, owner, intruder *tenantClient) {
 			for _, c := range []*tenantClient{owner, intruder} {
 				c.listen("junctor://" + server + "/vault://whoami")
-				if got := s.vault.requests("subscriptions/listen"); !slices.Contains(got, c.account(server)) || slices.Contains(got, "local") {
+				if got := s.vault.requests("subscriptions/listen"); !slices.Contains(got, c.account(server)) ||
+					slices.Contains(got, "local") {
 					t.Errorf("subscribed with the credentials of %v, want %s", got, c.account(server))
 				}
 			}

@@ -29,7 +29,9 @@ var (
 	legacyOnly = map[string]dialect{"legacy": oldDialect}
 	modernOnly = map[string]dialect{"modern": newDialect}
 	asksUser   = object{"elicitation": object{}}
-	tasking    = map[string]dialect{"modern": newDialect.withCapabilities(object{"extensions": object{"io.modelcontextprotocol/tasks": object{}}})}
+	tasking    = map[string]dialect{
+		"modern": newDialect.withCapabilities(object{"extensions": object{"io.modelcontextprotocol/tasks": object{}}}),
+	}
 )
 
 // sessionThings are the kinds of things of a transport. What the owner does is in make,
@@ -37,25 +39,33 @@ var (
 // that never existed.
 func sessionThings() []keptThing {
 	return []keptThing{
-		{kind: "request in a session", dialects: legacyOnly, make: (*tenantClient).begin, works: `"result":{}`, try: inSession((*tenantClient).ping)},
-		{kind: "notification in a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "202 ", try: inSession(func(c *tenantClient) string {
-			return c.exchange("POST", c.url, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
-		})},
-		{kind: "stream of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "200 OK", try: inSession(func(c *tenantClient) string {
-			return c.opening("GET", c.url, "", "Accept", "text/event-stream")
-		})},
-		{kind: "resumed stream of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "id: 0-0", try: inSession(func(c *tenantClient) string {
-			return c.opening("GET", c.url, "", "Accept", "text/event-stream", "Last-Event-Id", "0-0")
-		})},
-		{kind: "end of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "204 ", once: true, try: inSession(func(c *tenantClient) string {
-			return c.exchange("DELETE", c.url, "")
-		})},
-		{kind: "event id", dialects: legacyOnly, make: makeEvent, works: "200 OK", try: func(c *tenantClient, id string) string {
-			return c.opening("GET", c.url, "", "Accept", "text/event-stream", "Last-Event-Id", id)
-		}},
-		{kind: "message endpoint of HTTP+SSE", dialects: legacyOnly, make: makeEndpoint, works: "202 ", try: func(c *tenantClient, id string) string {
-			return c.exchange("POST", strings.TrimSuffix(c.url, "/mcp")+"/messages?sessionId="+id, `{"jsonrpc":"2.0","id":1,"method":"ping"}`)
-		}},
+		{kind: "request in a session", dialects: legacyOnly, make: (*tenantClient).begin, works: `"result":{}`,
+			try: inSession((*tenantClient).ping)},
+		{kind: "notification in a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "202 ",
+			try: inSession(func(c *tenantClient) string {
+				return c.exchange("POST", c.url, `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}`)
+			})},
+		{kind: "stream of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "200 OK",
+			try: inSession(func(c *tenantClient) string {
+				return c.opening("GET", c.url, "", "Accept", "text/event-stream")
+			})},
+		{kind: "resumed stream of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "id: 0-0",
+			try: inSession(func(c *tenantClient) string {
+				return c.opening("GET", c.url, "", "Accept", "text/event-stream", "Last-Event-Id", "0-0")
+			})},
+		{kind: "end of a session", dialects: legacyOnly, make: (*tenantClient).begin, works: "204 ", once: true,
+			try: inSession(func(c *tenantClient) string {
+				return c.exchange("DELETE", c.url, "")
+			})},
+		{kind: "event id", dialects: legacyOnly, make: makeEvent, works: "200 OK",
+			try: func(c *tenantClient, id string) string {
+				return c.opening("GET", c.url, "", "Accept", "text/event-stream", "Last-Event-Id", id)
+			}},
+		{kind: "message endpoint of HTTP+SSE", dialects: legacyOnly, make: makeEndpoint, works: "202 ",
+			try: func(c *tenantClient, id string) string {
+				return c.exchange("POST", strings.TrimSuffix(c.url, "/mcp")+"/messages?sessionId="+id,
+					`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+			}},
 	}
 }
 
@@ -63,18 +73,26 @@ func sessionThings() []keptThing {
 func requestThings() []keptThing {
 	calls := openCalls{}
 	return []keptThing{
-		{kind: "resource that a result links to", make: makeLink, works: "read as ", try: func(c *tenantClient, id string) string {
-			return c.request("resources/read", object{"uri": "vault://secret/" + id})
-		}},
-		{kind: "subscription to a linked resource", dialects: legacyOnly, make: makeLink, works: `"result":{}`, try: func(c *tenantClient, id string) string {
-			return c.request("resources/subscribe", object{"uri": "vault://secret/" + id})
-		}},
-		{kind: "state of a task", dialects: tasking, make: makeTask, works: `"status":"working"`, try: aboutTask("tasks/get", object{})},
-		{kind: "answer to a task", dialects: tasking, make: makeTask, works: `"done":true`, try: aboutTask("tasks/update", object{"inputResponses": object{}})},
-		{kind: "end of a task", dialects: tasking, make: makeTask, works: `"done":true`, try: aboutTask("tasks/cancel", object{})},
+		{kind: "resource that a result links to", make: makeLink, works: "read as ",
+			try: func(c *tenantClient, id string) string {
+				return c.request("resources/read", object{"uri": "vault://secret/" + id})
+			}},
+		{kind: "subscription to a linked resource", dialects: legacyOnly, make: makeLink, works: `"result":{}`,
+			try: func(c *tenantClient, id string) string {
+				return c.request("resources/subscribe", object{"uri": "vault://secret/" + id})
+			}},
+		{kind: "state of a task", dialects: tasking, make: makeTask, works: `"status":"working"`,
+			try: aboutTask("tasks/get", object{})},
+		{kind: "answer to a task", dialects: tasking, make: makeTask, works: `"done":true`,
+			try: aboutTask("tasks/update", object{"inputResponses": object{}})},
+		{kind: "end of a task", dialects: tasking, make: makeTask, works: `"done":true`,
+			try: aboutTask("tasks/cancel", object{})},
 		{kind: "notifications of a task", dialects: tasking, make: makeTask, works: `"taskIds":[`, try: listenToTask},
-		{kind: "suspended call", dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)}, make: makeSuspendedCall, works: "accept red", once: true, try: continueCall},
-		{kind: "state of a modern server", dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)}, make: makeState("vault__ask"), works: "read as ", once: true, try: continueWithState("vault__ask")},
+		{kind: "suspended call", dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)},
+			make: makeSuspendedCall, works: "accept red", once: true, try: continueCall},
+		{kind: "state of a modern server",
+			dialects: map[string]dialect{"modern": newDialect.withCapabilities(asksUser)},
+			make:     makeState("vault__ask"), works: "read as ", once: true, try: continueWithState("vault__ask")},
 		{
 			kind: "question to a client", dialects: map[string]dialect{"legacy": oldDialect.withCapabilities(asksUser)},
 			make: calls.ask, try: answerQuestion, outcome: calls.answer, works: "accept alice",
@@ -108,7 +126,8 @@ func (s *isolationSite) testKeptThings(t *testing.T) {
 }
 
 // eachIntruder runs a subtest for each intruder and dialect.
-func (s *isolationSite) eachIntruder(t *testing.T, kind string, callers map[string]caller, dialects map[string]dialect, check func(t *testing.T, owner, intruder *tenantClient)) {
+func (s *isolationSite) eachIntruder(t *testing.T, kind string, callers map[string]caller, dialects map[string]dialect,
+	check func(t *testing.T, owner, intruder *tenantClient)) {
 	t.Helper()
 	for from, who := range callers {
 		for era, d := range dialects {
@@ -130,7 +149,8 @@ func (row keptThing) check(t *testing.T, owner, intruder *tenantClient) {
 	got := row.try(intruder, id)
 	want := strings.ReplaceAll(row.try(intruder, unknown), unknown, id)
 	if got != want {
-		t.Errorf("%s of %s got\n%s\nfor an id of %s, and\n%s\nfor one that never existed", intruder.subject, intruder.tenant, got, owner.subject, want)
+		t.Errorf("%s of %s got\n%s\nfor an id of %s, and\n%s\nfor one that never existed",
+			intruder.subject, intruder.tenant, got, owner.subject, want)
 	}
 	for _, secret := range []string{owner.subject, row.works} {
 		if row.outcome == nil && strings.Contains(strings.ReplaceAll(got, id, ""), secret) {
@@ -278,7 +298,8 @@ type openCalls map[string]*httpStream
 // ask calls a tool that asks the client, and returns the id of the question.
 func (o openCalls) ask(c *tenantClient) string {
 	s := c.beginCall(`"ask"`, "alone__ask", object{}, nil)
-	found := regexp.MustCompile(`"id":(\d+),"method":"elicitation/create"`).FindStringSubmatch(s.until("elicitation/create"))
+	found := regexp.MustCompile(`"id":(\d+),"method":"elicitation/create"`).
+		FindStringSubmatch(s.until("elicitation/create"))
 	if found == nil {
 		c.t.Fatal("the question has no id")
 	}
@@ -287,7 +308,8 @@ func (o openCalls) ask(c *tenantClient) string {
 }
 
 func answerQuestion(c *tenantClient, id string) string {
-	return c.exchange("POST", c.url, fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":%q}}}`, id, c.subject))
+	return c.exchange("POST", c.url,
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"color":%q}}}`, id, c.subject))
 }
 
 // answer waits for the answer of a call that succeeds.

@@ -36,11 +36,13 @@ var (
 	}
 	npmClients = &kit{
 		name: "clients", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/odd.mjs", "clients/recorded.mjs", "clients/report.mjs", "clients/sessions.mjs"},
+		sources: []string{"clients/package.json", "clients/package-lock.json", "clients/client.mjs", "clients/odd.mjs",
+			"clients/recorded.mjs", "clients/report.mjs", "clients/sessions.mjs"},
 	}
 	npmWeb = &kit{
 		name: "web", origin: "npm", needs: []string{"node", "npm"}, install: npmInstall,
-		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs", "web/login.mjs", "clients/report.mjs"},
+		sources: []string{"web/package.json", "web/package-lock.json", "web/server.mjs", "web/client.mjs",
+			"web/login.mjs", "clients/report.mjs"},
 	}
 	pythonUv = &kit{
 		name: "uv", origin: "PyPI", needs: []string{"python3"}, install: pipInstall,
@@ -144,7 +146,8 @@ func prefetch() {
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") == "" || testing.Short() || flag.Lookup("test.run").Value.String() != "" {
 		return
 	}
-	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, pythonFastmcp, mavenSDK, npmClients, npmIdentity, npmAxe}
+	kits := []*kit{suite, npmServers, pythonTwo, npmWeb, pythonOne, pythonUv, pythonFastmcp, mavenSDK, npmClients,
+		npmIdentity, npmAxe}
 	turn := make(chan struct{}, 2)
 	for _, k := range kits {
 		fetching.Go(func() {
@@ -186,14 +189,16 @@ func npmInstall(ctx context.Context, k *kit) error {
 			return err
 		}
 	}
-	return tool(ctx, k.dir(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--omit-lockfile-registry-resolved")
+	return tool(ctx, k.dir(), "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund",
+		"--omit-lockfile-registry-resolved")
 }
 
 func pipInstall(ctx context.Context, k *kit) error {
 	if err := tool(ctx, repository, "python3", "-m", "venv", k.dir()); err != nil {
 		return err
 	}
-	return tool(ctx, repository, k.python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", source(k.sources[0]))
+	return tool(ctx, repository, k.python(), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r",
+		source(k.sources[0]))
 }
 
 func tool(ctx context.Context, dir, name string, args ...string) error {
@@ -214,7 +219,8 @@ func TestLockFilesNameNoRegistry(t *testing.T) {
 		}
 		for _, word := range []string{`"resolved"`, "registry"} {
 			if strings.Contains(string(b), word) {
-				t.Errorf("%s/package-lock.json contains %s: write it with npm config omit-lockfile-registry-resolved", k.name, word)
+				t.Errorf("%s/package-lock.json contains %s: write it with npm config omit-lockfile-registry-resolved",
+					k.name, word)
 			}
 		}
 	}

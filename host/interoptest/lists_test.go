@@ -31,7 +31,8 @@ func TestPages(t *testing.T) {
 			if len(once) != len(got) {
 				t.Errorf("%d of %d names are distinct", len(once), len(got))
 			}
-			extra := slices.DeleteFunc(slices.Clone(got), func(name string) bool { return !strings.HasPrefix(name, "many__extra-") })
+			extra := slices.DeleteFunc(slices.Clone(got),
+				func(name string) bool { return !strings.HasPrefix(name, "many__extra-") })
 			if !slices.IsSorted(extra) {
 				t.Error("the order differs from the server's")
 			}
@@ -57,21 +58,29 @@ func TestFailingRequestsByEra(t *testing.T) {
 		legacy, modern int    // codes; 0: a result with isError
 		says           string // part of the answer
 	}{
-		{"unknown tool", "tools/call", object{"name": "go__none", "arguments": object{}}, -32602, -32602, "unknown_name"},
-		{"tool of another server", "tools/call", object{"name": "go__extra-0000", "arguments": object{}}, -32602, -32602, "unknown_name"},
-		{"tool without its prefix", "tools/call", object{"name": "echo", "arguments": object{}}, -32602, -32602, "unknown_name"},
+		{"unknown tool",
+			"tools/call", object{"name": "go__none", "arguments": object{}}, -32602, -32602, "unknown_name"},
+		{"tool of another server",
+			"tools/call", object{"name": "go__extra-0000", "arguments": object{}}, -32602, -32602, "unknown_name"},
+		{"tool without its prefix",
+			"tools/call", object{"name": "echo", "arguments": object{}}, -32602, -32602, "unknown_name"},
 		{"tool without a name", "tools/call", object{"arguments": object{}}, -32602, -32602, "name"},
 		{"missing argument", "tools/call", object{"name": "go__echo", "arguments": object{}}, 0, 0, "text"},
 		{"no arguments at all", "tools/call", object{"name": "go__echo"}, 0, 0, "text"},
-		{"argument of a wrong type", "tools/call", object{"name": "go__echo", "arguments": object{"text": 5}}, 0, 0, "text"},
-		{"argument that is not there", "tools/call", object{"name": "go__echo", "arguments": object{"text": "x", "txt": 1}}, 0, 0, "txt"},
-		{"tool that fails", "tools/call", object{"name": "go__fail", "arguments": object{}}, 0, 0, "this tool always fails"},
+		{"argument of a wrong type",
+			"tools/call", object{"name": "go__echo", "arguments": object{"text": 5}}, 0, 0, "text"},
+		{"argument that is not there",
+			"tools/call", object{"name": "go__echo", "arguments": object{"text": "x", "txt": 1}}, 0, 0, "txt"},
+		{"tool that fails",
+			"tools/call", object{"name": "go__fail", "arguments": object{}}, 0, 0, "this tool always fails"},
 		{"unknown prompt", "prompts/get", object{"name": "go__none"}, -32602, -32602, "unknown_name"},
 		{"prompt without its argument", "prompts/get", object{"name": "go__topic"}, -32602, -32602, "topic"},
 		{"unknown resource", "resources/read", object{"uri": "nowhere://x"}, -32002, -32602, "unknown_name"},
 		{"resource without a URI", "resources/read", object{}, -32602, -32602, "uri"},
-		{"completion of nothing", "completion/complete", object{"ref": object{"type": "ref/none"}}, -32602, -32602, "ref"},
-		{"completion for an unknown prompt", "completion/complete", object{"ref": object{"type": "ref/prompt", "name": "no"}}, -32602, -32602, "unknown_name"},
+		{"completion of nothing",
+			"completion/complete", object{"ref": object{"type": "ref/none"}}, -32602, -32602, "ref"},
+		{"completion for an unknown prompt", "completion/complete",
+			object{"ref": object{"type": "ref/prompt", "name": "no"}}, -32602, -32602, "unknown_name"},
 		{"unknown method", "tools/destroy", nil, -32601, -32601, "tools/destroy"},
 	}
 	for era, d := range eras {
@@ -85,7 +94,8 @@ func TestFailingRequestsByEra(t *testing.T) {
 				if d.modern() {
 					want = c.modern
 				}
-				if want == 0 && !strings.Contains(string(m.Result), `"isError":true`) || want != 0 && (m.Error == nil || m.failure(t).Code != want) {
+				if want == 0 && !strings.Contains(string(m.Result), `"isError":true`) ||
+					want != 0 && (m.Error == nil || m.failure(t).Code != want) {
 					t.Errorf("%s: want code %d (0: an error that is a result): %s", c.name, want, m.raw)
 				}
 				if !strings.Contains(m.raw, c.says) {

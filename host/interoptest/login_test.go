@@ -20,7 +20,8 @@ type facts struct {
 	Resources                                         []string // resource of each token request
 	Issuer                                            string
 	Keys                                              []string // IDs; the first key signs
-	KeysRead                                          int64    // time of the latest request for the keys, in milliseconds
+	// Time of the latest request for the keys, in milliseconds.
+	KeysRead int64
 }
 
 // An identity is a server that requires logins, and its identity provider.
@@ -35,7 +36,8 @@ type identity struct {
 func newIdentity(t *testing.T, auth string) *identity {
 	t.Helper()
 	npmIdentity.require(t)
-	guarded := server{name: "guarded", command: []string{"node", npmIdentity.path("provider.mjs")}}.listen(t, "http", "/mcp").with(auth)
+	guarded := server{name: "guarded", command: []string{"node", npmIdentity.path("provider.mjs")}}.listen(t, "http",
+		"/mcp").with(auth)
 	s := newWorkspace(t, guarded)
 	password := filepath.Join(s.dir, "password")
 	config, err := os.ReadFile(s.config)
@@ -50,7 +52,8 @@ func newIdentity(t *testing.T, auth string) *identity {
 	}
 	// One port for all logins: a client that returns to the same address need
 	// not register again.
-	s.env = append(s.env, "BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=", "SSH_TTY=", "JUNCTOR_CALLBACK_PORTS="+strconv.Itoa(freePort(t)))
+	s.env = append(s.env, "BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=",
+		"SSH_TTY=", "JUNCTOR_CALLBACK_PORTS="+strconv.Itoa(freePort(t)))
 	return &identity{t: t, base: strings.TrimSuffix(guarded.web.url, "/mcp"), site: s}
 }
 
@@ -96,7 +99,9 @@ func TestLogin(t *testing.T) {
 	i.site.run("login", "guarded").exits(0)
 	i.call("write")
 	f := i.ask("GET", "/facts")
-	if want := []string{"mcp:read offline_access", "mcp:read mcp:write offline_access"}; !slices.Equal(f.Logins, want) || f.Registrations != 1 || f.Codes != 2 {
+	if want := []string{"mcp:read offline_access", "mcp:read mcp:write offline_access"}; !slices.Equal(f.Logins,
+		want) ||
+		f.Registrations != 1 || f.Codes != 2 {
 		t.Errorf("after two logins: %+v", f)
 	}
 

@@ -40,7 +40,8 @@ func TestServersThatLoseSessions(t *testing.T) {
 				s.web.restart(t)
 				var sent []string
 				for range 5 {
-					sent = append(sent, p.begin("tools/call", object{"name": c.tool, "arguments": object{"text": "again"}}))
+					sent = append(sent,
+						p.begin("tools/call", object{"name": c.tool, "arguments": object{"text": "again"}}))
 				}
 				for _, id := range sent {
 					if got := p.answer(id).text(t); !strings.Contains(strings.ToLower(got), "again") {
@@ -48,7 +49,8 @@ func TestServersThatLoseSessions(t *testing.T) {
 					}
 				}
 				if !c.oneSession {
-					if got := at.run("call", c.tool, "text=Hello").exits(0).stdout; !strings.Contains(strings.ToLower(got), "hello") {
+					if got := at.run("call", c.tool, "text=Hello").exits(0).
+						stdout; !strings.Contains(strings.ToLower(got), "hello") {
 						t.Errorf("on the command line: %s", got)
 					}
 				}

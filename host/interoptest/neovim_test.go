@@ -44,7 +44,8 @@ func TestNeovim(t *testing.T) {
 	defer cancel()
 	c := exec.CommandContext(ctx, "nvim", "--clean", "--headless", "-n", "-c", "luafile "+source("neovim/session.lua"))
 	c.Dir = home
-	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "JUNCTOR_HOME="+filepath.Join(home, "junctor"), "NVIM_LOG_FILE="+filepath.Join(home, "log"),
+	c.Env = append(os.Environ(), "HOME="+home, "XDG_STATE_HOME="+home, "JUNCTOR_HOME="+filepath.Join(home, "junctor"),
+		"NVIM_LOG_FILE="+filepath.Join(home, "log"),
 		"JUNCTOR="+program("junctor"), "CONFIG="+file, "REPORT="+report)
 	output, err := c.CombinedOutput()
 	text, readErr := os.ReadFile(report)
@@ -66,7 +67,8 @@ func TestNeovim(t *testing.T) {
 	if saw.Error != "" {
 		t.Fatalf("%s\n%s", saw.Error, output)
 	}
-	if len(saw.Mistakes) != 1 || saw.Mistakes[0].Line != 2 || saw.Mistakes[0].From != 2 || saw.Mistakes[0].To != 7 || saw.Mistakes[0].Source != "junctor" ||
+	if len(saw.Mistakes) != 1 || saw.Mistakes[0].Line != 2 || saw.Mistakes[0].From != 2 || saw.Mistakes[0].To != 7 ||
+		saw.Mistakes[0].Source != "junctor" ||
 		!strings.HasPrefix(saw.Mistakes[0].Message, `unknown attribute "prefx"`) {
 		t.Errorf("the mistakes are %+v", saw.Mistakes)
 	}

@@ -107,7 +107,9 @@ func (r oddReport) check(t *testing.T) {
 			if name = "odd__" + name; slices.Contains(want[kind], name) == hidden && name != "odd__no_name" {
 				t.Errorf("%s %s: hidden is %t", kind, name, !hidden)
 			}
-		case !hidden && !slices.ContainsFunc(want[kind], func(id string) bool { return strings.Contains(c.lines[">"], `"`+id+`"`) }):
+		case !hidden &&
+			!slices.ContainsFunc(want[kind],
+				func(id string) bool { return strings.Contains(c.lines[">"], `"`+id+`"`) }):
 			t.Errorf("%s %s is not listed among %v", kind, name, want[kind])
 		}
 	}
@@ -129,8 +131,10 @@ func (r oddReport) checkErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if got.Code != code || !strings.Contains(got.Message, c.lines["says"]) || len(got.Message) > 20<<10 || strings.ContainsAny(got.Message, "\x1b\u202e") {
-			t.Errorf("%s: the client has the error %d %.200q, want %d %q", c.name, got.Code, got.Message, code, c.lines["says"])
+		if got.Code != code || !strings.Contains(got.Message, c.lines["says"]) || len(got.Message) > 20<<10 ||
+			strings.ContainsAny(got.Message, "\x1b\u202e") {
+			t.Errorf("%s: the client has the error %d %.200q, want %d %q",
+				c.name, got.Code, got.Message, code, c.lines["says"])
 		}
 	}
 	for what, e := range r.Errors {
@@ -138,7 +142,10 @@ func (r oddReport) checkErrors(t *testing.T) {
 			t.Errorf("%s failed: %d %s", what, e.Code, e.Message)
 		}
 	}
-	for tool, text := range map[string]string{"odd__r_bare_text": "hello", "odd__r_content_object": `{"temperature":21}`, "odd__no_schema": "good"} {
+	for tool, text := range map[string]string{
+		"odd__r_bare_text": "hello", "odd__r_content_object": `{"temperature":21}`,
+		"odd__no_schema": "good",
+	} {
 		if r.Texts[tool] != text {
 			t.Errorf("%s has the text %q, want %q", tool, r.Texts[tool], text)
 		}
@@ -188,9 +195,11 @@ func oddReportOf(s *session) oddReport {
 	for _, name := range r.Prompts {
 		var err error
 		if strings.Contains(name, "__c_") {
-			_, err = s.Complete(s.ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name}, Argument: mcp.CompleteParamsArgument{Name: "a"}})
+			_, err = s.Complete(s.ctx, &mcp.CompleteParams{Ref: &mcp.CompleteReference{Type: "ref/prompt", Name: name},
+				Argument: mcp.CompleteParamsArgument{Name: "a"}})
 		} else {
-			_, err = s.GetPrompt(s.ctx, &mcp.GetPromptParams{Name: name, Arguments: map[string]string{"a": "x", "who": "x"}})
+			_, err = s.GetPrompt(s.ctx,
+				&mcp.GetPromptParams{Name: name, Arguments: map[string]string{"a": "x", "who": "x"}})
 		}
 		note(name, err)
 	}

@@ -41,12 +41,14 @@ func TestLoginPageLegacy(t *testing.T) {
 		if decode(t, e.Data, &pages[i]); e.Code != -32042 || len(pages[i].Elicitations) != 1 {
 			t.Fatalf("a client that supports pages got %d %s", e.Code, e.Data)
 		}
-		if !strings.Contains(e.Message, "junctor login up") || pages[i].Code != "upstream.needs_login" || !strings.Contains(pages[i].Hint, "junctor login up") {
+		if !strings.Contains(e.Message, "junctor login up") || pages[i].Code != "upstream.needs_login" ||
+			!strings.Contains(pages[i].Hint, "junctor login up") {
 			t.Errorf("the login command is not in %s %s", e.Message, e.Data)
 		}
 	}
 	page := pages[0].Elicitations[0]
-	if page != pages[1].Elicitations[0] || page.Mode != "url" || !strings.HasPrefix(page.URL, v.Issuer+"/authorize?") || !strings.Contains(page.Message, strings.TrimPrefix(v.Issuer, "http://")) {
+	if page != pages[1].Elicitations[0] || page.Mode != "url" || !strings.HasPrefix(page.URL, v.Issuer+"/authorize?") ||
+		!strings.Contains(page.Message, strings.TrimPrefix(v.Issuer, "http://")) {
 		t.Errorf("the pages were %+v", pages)
 	}
 	mark := p.mark()
@@ -116,7 +118,8 @@ func TestLoginPageModern(t *testing.T) {
 	e := s.serveHTTP()
 	var seen []string
 	c := e.connect(t, newDialect, opening(t, &seen))
-	if got := c.call("up__whoami", nil); got != "Bearer "+v.newest() || len(seen) != 1 || !strings.Contains(seen[0], "server up") {
+	if got := c.call("up__whoami", nil); got != "Bearer "+v.newest() || len(seen) != 1 ||
+		!strings.Contains(seen[0], "server up") {
 		t.Errorf("the tool was called with %q, the user got the questions %q", got, seen)
 	}
 }
@@ -132,10 +135,12 @@ func TestNoLoginPage(t *testing.T) {
 		auth string
 	}{
 		"not asked for, legacy": {oldDialect, "", `auth "oauth" {}`},
-		"not asked for, modern": {newDialect.withCapabilities(object{"elicitation": object{"form": object{}}}), "", `auth "oauth" {}`},
-		"no browser":            {oldDialect.withCapabilities(pages), "NO_BROWSER=1", `auth "oauth" {}`},
-		"over SSH":              {newDialect.withCapabilities(pages), "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22", `auth "oauth" {}`},
-		"no ports":              {newDialect.withCapabilities(pages), "JUNCTOR_CALLBACK_PORTS=x", `auth "oauth" {}`},
+		"not asked for, modern": {newDialect.withCapabilities(object{"elicitation": object{"form": object{}}}), "",
+			`auth "oauth" {}`},
+		"no browser": {oldDialect.withCapabilities(pages), "NO_BROWSER=1", `auth "oauth" {}`},
+		"over SSH": {newDialect.withCapabilities(pages), "SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22",
+			`auth "oauth" {}`},
+		"no ports": {newDialect.withCapabilities(pages), "JUNCTOR_CALLBACK_PORTS=x", `auth "oauth" {}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -147,7 +152,8 @@ func TestNoLoginPage(t *testing.T) {
 			p.initialize()
 			for range 3 {
 				e := p.tool("up__whoami", object{}).failure(t)
-				if e.Code == -32042 || !strings.Contains(e.Message, "junctor login up") || !strings.Contains(string(e.Data), `"code":"upstream.needs_login"`) {
+				if e.Code == -32042 || !strings.Contains(e.Message, "junctor login up") ||
+					!strings.Contains(string(e.Data), `"code":"upstream.needs_login"`) {
 					t.Errorf("the client got %d %s %s", e.Code, e.Message, e.Data)
 				}
 				p.list("tools/list", "tools")
@@ -166,7 +172,9 @@ func TestNoLoginPage(t *testing.T) {
 func (e *endpoint) as(t *testing.T, token string, change func(*mcp.ClientOptions)) *session {
 	t.Helper()
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
-	return connect(t, &mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: bearer(token)}}, newDialect, change)
+	return connect(t,
+		&mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: bearer(token)}},
+		newDialect, change)
 }
 
 // TestLoginOfTenants checks that tenants log in separately, with the command of
@@ -179,7 +187,10 @@ func TestLoginOfTenants(t *testing.T) {
 	token := func(who string) string { return strings.Repeat(who+"-0123456789", 3) }
 	block := "gateway {\n  http {\n"
 	for _, who := range []string{"ann", "bob"} {
-		block += fmt.Sprintf("    auth \"static_token\" {\n      token   = %q\n      subject = %q\n      tenant  = %q\n    }\n", token(who), who, who+"corp")
+		block += fmt.Sprintf(
+			"    auth \"static_token\" {\n      token   = %q\n      subject = %q\n      tenant  = %q\n    }\n",
+			token(who), who, who+"corp",
+		)
 	}
 	s.appendConfig(block + "  }\n}\n")
 	s.run("login", "up").exits(0) // for listing the tools

@@ -91,7 +91,8 @@ type peer struct {
 
 // newPeer returns a peer of a process. It is not initialized.
 func newPeer(t *testing.T, p *process, d dialect) *peer {
-	peer := &peer{t: t, out: p.stdin, dialect: d, changed: make(chan struct{}), answers: map[string]func(json.RawMessage) string{}}
+	peer := &peer{t: t, out: p.stdin, dialect: d, changed: make(chan struct{}),
+		answers: map[string]func(json.RawMessage) string{}}
 	p.work.Go(func() { peer.listen(p.stdout) })
 	return peer
 }
@@ -157,7 +158,8 @@ func (p *peer) begin(method string, params object) string {
 	p.last++
 	id := fmt.Sprint(p.last)
 	p.mu.Unlock()
-	b, err := json.Marshal(object{"jsonrpc": "2.0", "id": json.RawMessage(id), "method": method, "params": p.dialect.complete(params)})
+	b, err := json.Marshal(object{"jsonrpc": "2.0", "id": json.RawMessage(id),
+		"method": method, "params": p.dialect.complete(params)})
 	if err != nil {
 		p.t.Fatal(err)
 	}

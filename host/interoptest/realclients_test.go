@@ -26,14 +26,16 @@ func (r account) check(t *testing.T, revision string) {
 	if r.Revision != revision {
 		t.Errorf("the client and junctor speak %s, want %s", r.Revision, revision)
 	}
-	for _, name := range []string{"demo__add", "every__get-sum", "go__echo", "goold__echo", "old__test_sampling", "new__test_input_required_result_sampling"} {
+	for _, name := range []string{"demo__add", "every__get-sum", "go__echo", "goold__echo", "old__test_sampling",
+		"new__test_input_required_result_sampling"} {
 		if !slices.Contains(r.Tools, name) {
 			t.Errorf("%s is not among the tools %v", name, r.Tools)
 		}
 	}
 	for got, want := range map[string]string{
 		r.Sum: "42", r.Everything: "is 5", r.Resource: "junctor joins", r.Prompt: "Introduce Ada",
-		r.Elicited["old"]: "username:Ada", r.Elicited["new"]: "Hello, Ada", r.Sampled["old"]: "LLM response: Paris", r.Sampled["new"]: "Sampling response: Paris",
+		r.Elicited["old"]: "username:Ada", r.Elicited["new"]: "Hello, Ada", r.Sampled["old"]: "LLM response: Paris",
+		r.Sampled["new"]: "Sampling response: Paris",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
@@ -45,7 +47,8 @@ func (r account) check(t *testing.T, revision string) {
 			t.Errorf("%s: progress %v, want 3 at the end", of, p)
 		}
 		if !r.Logs[of] || !r.Cancelled[of] || !r.Grown[of] {
-			t.Errorf("%s: log message: %t, cancelled call: %t, list change: %t", of, r.Logs[of], r.Cancelled[of], r.Grown[of])
+			t.Errorf("%s: log message: %t, cancelled call: %t, list change: %t",
+				of, r.Logs[of], r.Cancelled[of], r.Grown[of])
 		}
 	}
 	if !r.Updated {
@@ -67,7 +70,8 @@ func TestRealClients(t *testing.T) {
 	const own = "  share = \"session\"\n"
 	all := newWorkspace(t, everything(t), server{name: "demo", command: []string{program("demo")}},
 		gosdk(), gosdk().under("goold").pinned(latestLegacy),
-		everythingServer(t).under("old").pinned(latestLegacy).with(own), everythingServer(t).under("new").pinned(modern).with(own))
+		everythingServer(t).under("old").pinned(latestLegacy).with(own),
+		everythingServer(t).under("new").pinned(modern).with(own))
 	all.run("tools").exits(0) // fills the cache with servers that are slow to start
 	e := all.serveHTTP()
 	sdks := map[string]func(name, era string) *exec.Cmd{
@@ -181,6 +185,7 @@ func (e *endpoint) programs(t *testing.T) {
 			t.Errorf("2 + 40: %s", got.raw)
 		}
 		holds(t, p.call("resources/read", object{"uri": "demo://about"}).raw, "junctor joins")
-		holds(t, p.call("prompts/get", object{"name": "demo__introduce", "arguments": object{"who": "Ada"}}).raw, "Introduce Ada")
+		holds(t, p.call("prompts/get", object{"name": "demo__introduce", "arguments": object{"who": "Ada"}}).raw,
+			"Introduce Ada")
 	})
 }

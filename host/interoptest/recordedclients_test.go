@@ -25,12 +25,20 @@ var recordedClients = []recordedClient{
 	{"codex", object{"name": "codex-mcp-client", "title": "Codex", "version": "0.171.0"},
 		object{"elicitation": object{"form": object{}, "url": object{}}}, 10 * time.Second},
 	{"vscode", object{"name": "Visual Studio Code", "version": "1.109.0"},
-		object{"roots": object{"listChanged": true}, "sampling": object{}, "elicitation": object{"form": object{}, "url": object{}},
-			"tasks":      object{"list": object{}, "cancel": object{}, "requests": object{"sampling": object{"createMessage": object{}}, "elicitation": object{"create": object{}}}},
-			"extensions": object{"io.modelcontextprotocol/ui": object{"mimeTypes": []string{"text/html;profile=mcp-app"}}}}, 10 * time.Second},
+		object{
+			"roots": object{"listChanged": true}, "sampling": object{},
+			"elicitation": object{"form": object{}, "url": object{}},
+			"tasks": object{"list": object{}, "cancel": object{},
+				"requests": object{"sampling": object{"createMessage": object{}},
+					"elicitation": object{"create": object{}}}},
+			"extensions": object{
+				"io.modelcontextprotocol/ui": object{"mimeTypes": []string{"text/html;profile=mcp-app"}},
+			},
+		}, 10 * time.Second},
 	// The capabilities of a server, as booleans, beside its own.
 	{"cursor", object{"name": "cursor-vscode", "version": "1.0.0"},
-		object{"tools": true, "prompts": true, "resources": true, "logging": false, "elicitation": object{}, "roots": object{"listChanged": false}}, 10 * time.Second},
+		object{"tools": true, "prompts": true, "resources": true, "logging": false, "elicitation": object{},
+			"roots": object{"listChanged": false}}, 10 * time.Second},
 	{"claude-desktop", object{"name": "claude-ai", "version": "0.1.0"}, object{}, 10 * time.Second},
 }
 
@@ -44,7 +52,8 @@ type firstList struct {
 // connect lets the client connect to the workspace. grows is a tool that its list gets later, or "".
 func (c recordedClient) connect(t *testing.T, s *workspace, grows string) (got firstList) {
 	t.Helper()
-	what := object{"clientInfo": c.clientInfo, "capabilities": c.capabilities, "patience": max(c.patience, testTimeout).Milliseconds(), "grows": grows}
+	what := object{"clientInfo": c.clientInfo,
+		"capabilities": c.capabilities, "patience": max(c.patience, testTimeout).Milliseconds(), "grows": grows}
 	cmd := exec.Command("node", npmClients.path("recorded.mjs"), program("junctor"), string(encode(t, what)))
 	cmd.Dir, cmd.Env = s.dir, s.command().Env
 	decode(t, output(t, cmd), &got)

@@ -111,7 +111,8 @@ func TestServerThatRefusesTokensIsLeftAlone(t *testing.T) {
 	v.Instead("/mcp", v.Refuse)
 	before := v.tally()
 	for range 20 {
-		if r, err := c.CallTool(c.ctx, &mcp.CallToolParams{Name: "up__whoami", Arguments: object{}}); err == nil && !r.IsError {
+		if r, err := c.CallTool(c.ctx, &mcp.CallToolParams{Name: "up__whoami", Arguments: object{}}); err == nil &&
+			!r.IsError {
 			t.Error("a call succeeded")
 		}
 	}
@@ -140,7 +141,8 @@ func TestServerThatRefusesTokensIsLeftAlone(t *testing.T) {
 	s.run("login", "up").exits(0)
 	// The gateway may be processing it, or trying the previous credential.
 	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
-		if r, err := c.CallTool(c.ctx, &mcp.CallToolParams{Name: "up__whoami", Arguments: object{}}); err == nil && !r.IsError {
+		if r, err := c.CallTool(c.ctx, &mcp.CallToolParams{Name: "up__whoami", Arguments: object{}}); err == nil &&
+			!r.IsError {
 			break
 		}
 	}

@@ -64,7 +64,8 @@ func TestServerThatExitsRepeatedly(t *testing.T) {
 	}
 	slices.Sort(refused)
 	half, last := refused[len(refused)/2], refused[len(refused)-1]
-	t.Logf("%d starts, %d calls refused, half of them within %s (limit 5ms), all within %s", n, len(refused), half, last)
+	t.Logf("%d starts, %d calls refused, half of them within %s (limit 5ms), all within %s",
+		n, len(refused), half, last)
 	if half > testTimeout/100 || allCombinations() && half > 5*time.Millisecond {
 		t.Error("a call was not refused at once")
 	}

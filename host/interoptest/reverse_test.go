@@ -13,7 +13,8 @@ import (
 
 // everyCapability has all capabilities of a client.
 var everyCapability = object{
-	"roots": object{"listChanged": true}, "sampling": object{}, "elicitation": object{"form": object{}, "url": object{}},
+	"roots": object{"listChanged": true}, "sampling": object{},
+	"elicitation": object{"form": object{}, "url": object{}},
 }
 
 // TestServersAskTheClient checks that requests of servers and their answers
@@ -24,9 +25,11 @@ func TestServersAskTheClient(t *testing.T) {
 		"mcpserver": func(t *testing.T) server { return mcpserver(t).pinned(latestLegacy) },
 		"gosdk":     func(*testing.T) server { return gosdk().pinned(latestLegacy) },
 
-		"fastmcp-http":   pythonOver(fastmcp, "streamable-http"),
-		"fastmcp-sse":    pythonOver(fastmcp, "sse"),
-		"mcpserver-http": func(t *testing.T) server { return pythonOver(mcpserver, "streamable-http")(t).pinned(latestLegacy) },
+		"fastmcp-http": pythonOver(fastmcp, "streamable-http"),
+		"fastmcp-sse":  pythonOver(fastmcp, "sse"),
+		"mcpserver-http": func(t *testing.T) server {
+			return pythonOver(mcpserver, "streamable-http")(t).pinned(latestLegacy)
+		},
 		"mcpserver-sse":  func(t *testing.T) server { return pythonOver(mcpserver, "sse")(t).pinned(latestLegacy) },
 		"gosdk-sessions": gosdkOver("http", "/mcp"),
 		"gosdk-sse":      gosdkOver("sse", "/sse"),
@@ -64,7 +67,8 @@ func TestServersAskTheClient(t *testing.T) {
 			if got := p.tool(s.name+"__roots", object{}); !strings.Contains(got.raw, "file:///two") {
 				t.Errorf("asking for the roots: %s", got.raw)
 			}
-			p.on("elicitation/create", func(json.RawMessage) string { return `"error":{"code":-1,"message":"the user is away"}` })
+			p.on("elicitation/create",
+				func(json.RawMessage) string { return `"error":{"code":-1,"message":"the user is away"}` })
 			if got := p.tool(s.name+"__ask", object{}); !strings.Contains(got.raw, "the user is away") {
 				t.Errorf("an error in answer: %s", got.raw)
 			}
@@ -85,7 +89,8 @@ func TestServersCannotAsk(t *testing.T) {
 			t.Parallel()
 			p := newWorkspace(t, fastmcp(t), mcpserver(t)).serve().speak(d)
 			p.initialize()
-			for _, tool := range []string{"py1__ask", "py1__sample", "py1__roots", "py2__ask", "py2__sample", "py2__roots"} {
+			for _, tool := range []string{"py1__ask", "py1__sample", "py1__roots", "py2__ask", "py2__sample",
+				"py2__roots"} {
 				arguments := object{}
 				if strings.HasSuffix(tool, "sample") {
 					arguments["prompt"] = "?"
@@ -94,7 +99,8 @@ func TestServersCannotAsk(t *testing.T) {
 				if m.Error == nil && !strings.Contains(m.raw, `"isError":true`) {
 					t.Errorf("%s: %s", tool, m.raw)
 				}
-				if !slices.ContainsFunc([]string{"client", "back-channel"}, func(s string) bool { return strings.Contains(m.raw, s) }) {
+				if !slices.ContainsFunc([]string{"client", "back-channel"},
+					func(s string) bool { return strings.Contains(m.raw, s) }) {
 					t.Errorf("%s does not say why: %s", tool, m.raw)
 				}
 			}
@@ -107,7 +113,8 @@ func TestServersCannotAsk(t *testing.T) {
 // requests.
 func TestInputRequired(t *testing.T) {
 	for name, of := range map[string]func(*testing.T) server{
-		"stdio": func(*testing.T) server { return gosdk() }, "http": gosdkOver("http", "/modern"), "typescript": typescript,
+		"stdio": func(*testing.T) server { return gosdk() },
+		"http":  gosdkOver("http", "/modern"), "typescript": typescript,
 	} {
 		t.Run(name+"/modern", func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,8 @@ func TestGoSDKClient(t *testing.T) {
 		},
 		"sse": func(t *testing.T) []server {
 			return []server{
-				everythingOver("sse")(t), memory(t), pythonOver(fastmcp, "sse")(t), pythonOver(mcpserver, "sse")(t), gosdkOver("sse", "/sse")(t),
+				everythingOver("sse")(t), memory(t), pythonOver(fastmcp, "sse")(t), pythonOver(mcpserver, "sse")(t),
+				gosdkOver("sse", "/sse")(t),
 			}
 		},
 	}
@@ -66,14 +67,17 @@ func (s *session) readEverything() {
 		}
 		templates = append(templates, r.URITemplate)
 	}
-	for _, want := range []string{"demo://resource/dynamic/text/{resourceId}", "note://by-number/{number}", "go://dynamic/{id}"} {
+	for _, want := range []string{"demo://resource/dynamic/text/{resourceId}", "note://by-number/{number}",
+		"go://dynamic/{id}"} {
 		if !slices.Contains(templates, want) {
 			s.t.Errorf("no template %s among %v", want, templates)
 		}
 	}
-	for _, uri := range append(uris, "demo://resource/dynamic/text/1", "demo://resource/dynamic/blob/1", "note://by-number/1", "go://dynamic/1") {
+	for _, uri := range append(uris, "demo://resource/dynamic/text/1", "demo://resource/dynamic/blob/1",
+		"note://by-number/1", "go://dynamic/1") {
 		r, err := s.ReadResource(s.ctx, &mcp.ReadResourceParams{URI: uri})
-		if err != nil || len(r.Contents) == 0 || r.Contents[0].URI != uri || r.Contents[0].Text == "" && len(r.Contents[0].Blob) == 0 {
+		if err != nil || len(r.Contents) == 0 || r.Contents[0].URI != uri ||
+			r.Contents[0].Text == "" && len(r.Contents[0].Blob) == 0 {
 			s.t.Errorf("reading %s: %v, %v", uri, r, err)
 		}
 	}
@@ -112,12 +116,14 @@ func (s *session) complete() {
 		ref                   mcp.CompleteReference
 		argument, value, want string
 	}{
-		{mcp.CompleteReference{Type: "ref/prompt", Name: "every__completable-prompt"}, "department", "Eng", "Engineering"},
+		{mcp.CompleteReference{Type: "ref/prompt", Name: "every__completable-prompt"}, "department", "Eng",
+			"Engineering"},
 		{mcp.CompleteReference{Type: "ref/prompt", Name: "py1__review"}, "style", "t", "terse"},
 		{mcp.CompleteReference{Type: "ref/prompt", Name: "py2__review"}, "style", "k", "kind"},
 		{mcp.CompleteReference{Type: "ref/resource", URI: "go://dynamic/{id}"}, "id", "5", "5-other"},
 	} {
-		r, err := s.Complete(s.ctx, &mcp.CompleteParams{Ref: &c.ref, Argument: mcp.CompleteParamsArgument{Name: c.argument, Value: c.value}})
+		r, err := s.Complete(s.ctx,
+			&mcp.CompleteParams{Ref: &c.ref, Argument: mcp.CompleteParamsArgument{Name: c.argument, Value: c.value}})
 		if err != nil || !slices.Contains(r.Completion.Values, c.want) {
 			s.t.Errorf("completing %s of %s%s: %v, %v", c.argument, c.ref.Name, c.ref.URI, r, err)
 		}
@@ -134,7 +140,8 @@ func (s *session) callWithTokens() {
 			s.t.Errorf("%s: %v", tool, err)
 			continue
 		}
-		for r := next(s.t, "the last progress of "+tool, s.progress); r.Progress < 5; r = next(s.t, "the last progress of "+tool, s.progress) {
+		for r := next(s.t, "the last progress of "+tool, s.progress); r.Progress < 5; r = next(s.t,
+			"the last progress of "+tool, s.progress) {
 			if r.ProgressToken != fmt.Sprint("token-", i) {
 				s.t.Errorf("%s: token %v", tool, r.ProgressToken)
 			}

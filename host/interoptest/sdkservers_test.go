@@ -38,14 +38,16 @@ func mavenInstall(ctx context.Context, k *kit) error {
 			return err
 		}
 	}
-	if err := tool(ctx, k.dir(), "mvn", "-B", "-q", "dependency:copy-dependencies", "-DoutputDirectory=lib"); err != nil {
+	if err := tool(ctx, k.dir(), "mvn", "-B", "-q", "dependency:copy-dependencies",
+		"-DoutputDirectory=lib"); err != nil {
 		return err
 	}
 	return tool(ctx, k.dir(), "javac", "-nowarn", "-cp", filepath.Join("lib", "*"), "-d", ".", "RestartServer.java")
 }
 
 func cargoInstall(ctx context.Context, k *kit) error {
-	return tool(ctx, repository, "cargo", "build", "--locked", "--quiet", "--manifest-path", source("rmcp/Cargo.toml"), "--target-dir", k.path("target"))
+	return tool(ctx, repository, "cargo", "build", "--locked", "--quiet", "--manifest-path", source("rmcp/Cargo.toml"),
+		"--target-dir", k.path("target"))
 }
 
 // sessionsOf returns testdata/interop/clients/sessions.mjs, whose clients share a transport
@@ -54,7 +56,8 @@ func sessionsOf(transports string) func(*testing.T) server {
 	return func(t *testing.T) server {
 		t.Helper()
 		npmClients.require(t)
-		return server{name: "it", command: []string{"node", npmClients.path("sessions.mjs"), transports}}.listen(t, "http", "/mcp")
+		return server{name: "it", command: []string{"node", npmClients.path("sessions.mjs"), transports}}.listen(t,
+			"http", "/mcp")
 	}
 }
 
@@ -62,14 +65,17 @@ func sessionsOf(transports string) func(*testing.T) server {
 func fastmcpPackage(t *testing.T) server {
 	t.Helper()
 	pythonFastmcp.require(t)
-	return server{name: "it", command: []string{pythonFastmcp.python(), "-W", "ignore", source("python/fastmcp_server.py"), "$PORT"}}.listen(t, "http", "/mcp")
+	return server{name: "it", command: []string{pythonFastmcp.python(), "-W", "ignore",
+		source("python/fastmcp_server.py"), "$PORT"}}.listen(t, "http", "/mcp")
 }
 
 // javaServer returns testdata/interop/java.
 func javaServer(t *testing.T) server {
 	t.Helper()
 	mavenSDK.require(t)
-	return server{name: "it", command: []string{"java", "-cp", mavenSDK.dir() + string(filepath.ListSeparator) + mavenSDK.path("lib", "*"), "RestartServer"}}.listen(t, "http", "/mcp")
+	return server{name: "it", command: []string{
+		"java", "-cp", mavenSDK.dir() + string(filepath.ListSeparator) + mavenSDK.path("lib", "*"), "RestartServer",
+	}}.listen(t, "http", "/mcp")
 }
 
 // rustServer returns testdata/interop/rmcp.
@@ -77,5 +83,6 @@ func rustServer(t *testing.T) server {
 	t.Helper()
 	rarely(t)
 	cargoSDK.require(t)
-	return server{name: "it", command: []string{cargoSDK.path("target", "debug", "junctor-interop-rmcp")}}.listen(t, "http", "/mcp")
+	return server{name: "it", command: []string{cargoSDK.path("target", "debug", "junctor-interop-rmcp")}}.listen(t,
+		"http", "/mcp")
 }

@@ -30,7 +30,8 @@ func newMirror(t *testing.T) (url string, seen func() string) {
 		mu.Lock()
 		all.WriteString(shown)
 		mu.Unlock()
-		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token", error_description="no good: `+strings.ReplaceAll(shown, `"`, "")+`"`)
+		w.Header().Set("WWW-Authenticate",
+			`Bearer error="invalid_token", error_description="no good: `+strings.ReplaceAll(shown, `"`, "")+`"`)
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","error":{"code":-32001,"message":%q}}`, "refused "+shown)
 	}))
@@ -55,13 +56,16 @@ var places = []struct {
 	{name: "kept", block: `transport "http" { url = "URL" }; auth "bearer" { token = keyring("kept") }`, kept: true},
 	{name: "header", block: `transport "http" { url = "URL"; headers = { X-Key = env("C_HEADER") } }`},
 	{name: "infile", block: `transport "http" { url = "URL"; headers = { X-Key = "is ${file("infile")}" } }`},
-	{name: "keptheader", block: `transport "http" { url = "URL"; headers = { X-Key = "is ${keyring("keptheader")}" } }`, kept: true},
+	{name: "keptheader",
+		block: `transport "http" { url = "URL"; headers = { X-Key = "is ${keyring("keptheader")}" } }`, kept: true},
 	{name: "output", block: `transport "http" { url = "URL" }; auth "command" { command = ["cat", "output"]; format = "token" }`},
-	{name: "words", block: `transport "http" { url = "URL" }; auth "command" { command = ["sh", "-c", "echo $T >&2;exit 1"]; env = { T = env("C_WORDS") } }`, unsent: true},
+	{name: "words", block: `transport "http" { url = "URL" }; auth "command" { command = ["sh", "-c", "echo $T >&2;exit 1"]; env = { T = env("C_WORDS") } }`,
+		unsent: true},
 	{name: "panic", block: `transport "evil" { do = "panic"; arg = env("C_PANIC") }`, unsent: true},
 	{name: "stray", block: `transport "evil" { do = "print"; arg = env("C_STRAY") }`, unsent: true},
 	{name: "stderr", block: `transport "evil" { do = "stderr"; arg = env("C_STDERR") }`, unsent: true},
-	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.$$;mv child.$$ child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`, unsent: true},
+	{name: "child", block: `transport "stdio" { command = ["sh", "-c", "env >child.$$;mv child.$$ child.env;env >&2;exit 3"]; env = { GIVEN = env("C_CHILD") } }`,
+		unsent: true},
 }
 
 // TestSecretsReachOnlyTheirServer checks that a secret is sent to its server
@@ -72,7 +76,9 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	url, seen := newMirror(t)
 	v := newAuthServer(t)
 	v.Metadata = func(m map[string]any) { m["token_endpoint_auth_methods_supported"] = []string{"client_secret_post"} }
-	s := newWorkspace(t, v.server("  auth \"oauth\" {\n    client_id = \"me\"\n    client_secret = env(\"C_CLIENT\")\n  }\n")).withSecrets()
+	s := newWorkspace(
+		t, v.server("  auth \"oauth\" {\n    client_id = \"me\"\n    client_secret = env(\"C_CLIENT\")\n  }\n"),
+	).withSecrets()
 	canaries := map[string]string{"client": canary("client"), "password": canary("password"), "mine": canary("mine")}
 	s.env = append(s.env, "C_CLIENT="+canaries["client"])
 	s.writeSecretFile("password", canaries["password"])
@@ -81,7 +87,8 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 		canaries[p.name] = canary(p.name)
 		s.env = append(s.env, "C_"+strings.ToUpper(p.name)+"="+canaries[p.name])
 		s.writeSecretFile(p.name, canaries[p.name]+"\n")
-		s.appendConfig(fmt.Sprintf("server %q {\n%s\n}\n", p.name, strings.NewReplacer("URL", url, " { ", " {\n", " }", "\n}", "; ", "\n").Replace(p.block)))
+		s.appendConfig(fmt.Sprintf("server %q {\n%s\n}\n",
+			p.name, strings.NewReplacer("URL", url, " { ", " {\n", " }", "\n}", "; ", "\n").Replace(p.block)))
 		if p.kept {
 			s.runWith(canaries[p.name], "secret", "set", p.name).exits(0)
 		}
@@ -97,10 +104,12 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 	v.Expire()
 	v.Instead("/token", func(w http.ResponseWriter, r *http.Request) {
 		_ = r.ParseForm()
-		plugintest.Reply(http.StatusBadRequest, object{"error": "invalid_grant", "error_description": fmt.Sprint("no good: ", r.PostForm)})(w, r)
+		plugintest.Reply(http.StatusBadRequest,
+			object{"error": "invalid_grant", "error_description": fmt.Sprint("no good: ", r.PostForm)})(w, r)
 	})
 	for _, args := range [][]string{
-		{"status"}, {"--text", "status"}, {"auth", "status"}, {"validate"}, {"tools"}, {"secret", "list"}, {"call", "up__whoami"}, {"--text", "inspect", "up__whoami"},
+		{"status"}, {"--text", "status"}, {"auth", "status"}, {"validate"}, {"tools"}, {"secret", "list"},
+		{"call", "up__whoami"}, {"--text", "inspect", "up__whoami"},
 		{"call", "--timeout", "5s", "panic__x"}, {"plugin", "list"},
 	} {
 		run(args...)
@@ -132,7 +141,8 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"the author's mistake ***", "stray ***", "GIVEN=***", "Authorization:[Bearer ***]", "X-Key:[***]"} {
+	for _, text := range []string{"the author's mistake ***",
+		"stray ***", "GIVEN=***", "Authorization:[Bearer ***]", "X-Key:[***]"} {
 		if !strings.Contains(strings.Join(heard, "\n"), text) {
 			t.Errorf("no output contains %q: the test needs it", text)
 		}
@@ -146,7 +156,8 @@ func TestSecretsReachOnlyTheirServer(t *testing.T) {
 		}
 	}
 	child, err := os.ReadFile(filepath.Join(s.dir, "child.env"))
-	if err != nil || strings.Count(string(child), "canary-") != 1 || !strings.Contains(string(child), "GIVEN="+canaries["child"]) {
+	if err != nil || strings.Count(string(child), "canary-") != 1 ||
+		!strings.Contains(string(child), "GIVEN="+canaries["child"]) {
 		t.Errorf("%v; the server's environment is %s", err, child)
 	}
 }

@@ -11,7 +11,8 @@ import (
 func everything(t *testing.T) server {
 	t.Helper()
 	npmServers.require(t)
-	return server{name: "every", command: []string{"node", npmServers.bin("mcp-server-everything")}, env: preloaded("servers/hurry.cjs")}
+	return server{name: "every", command: []string{"node", npmServers.bin("mcp-server-everything")},
+		env: preloaded("servers/hurry.cjs")}
 }
 
 // filesystem is the reference server for the files of a directory.

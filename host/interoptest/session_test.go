@@ -41,8 +41,10 @@ func connect(t *testing.T, way mcp.Transport, d dialect, change func(*mcp.Client
 	ctx, cancel := context.WithTimeout(context.Background(), 2*testTimeout)
 	t.Cleanup(cancel)
 	s := &session{
-		t: t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, maxReceived), logs: make(chan *mcp.LoggingMessageParams, maxReceived),
-		updated: make(chan string, maxReceived), tools: make(chan struct{}, maxReceived), prompts: make(chan struct{}, maxReceived), resource: make(chan struct{}, maxReceived),
+		t: t, ctx: ctx, progress: make(chan *mcp.ProgressNotificationParams, maxReceived),
+		logs:    make(chan *mcp.LoggingMessageParams, maxReceived),
+		updated: make(chan string, maxReceived), tools: make(chan struct{}, maxReceived),
+		prompts: make(chan struct{}, maxReceived), resource: make(chan struct{}, maxReceived),
 	}
 	o := s.options()
 	if change != nil {
@@ -75,8 +77,10 @@ func (s *session) options() *mcp.ClientOptions {
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			s.progress <- r.Params
 		},
-		LoggingMessageHandler:      func(_ context.Context, r *mcp.LoggingMessageRequest) { s.logs <- r.Params },
-		ResourceUpdatedHandler:     func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { s.updated <- r.Params.URI },
+		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) { s.logs <- r.Params },
+		ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) {
+			s.updated <- r.Params.URI
+		},
 		ToolListChangedHandler:     func(context.Context, *mcp.ToolListChangedRequest) { s.tools <- struct{}{} },
 		PromptListChangedHandler:   func(context.Context, *mcp.PromptListChangedRequest) { s.prompts <- struct{}{} },
 		ResourceListChangedHandler: func(context.Context, *mcp.ResourceListChangedRequest) { s.resource <- struct{}{} },

@@ -81,7 +81,8 @@ func TestInheritedChildrenAreKept(t *testing.T) {
 	}
 	t.Parallel()
 	s := newWorkspace(t, gosdk())
-	cmd := exec.Command("sh", append([]string{"-c", `sleep 300 & echo $!; exec "$0" "$@"`}, s.command("call", "go__echo", "text=x").Args...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `sleep 300 & echo $!; exec "$0" "$@"`},
+		s.command("call", "go__echo", "text=x").Args...)...)
 	like := s.command()
 	cmd.Env, cmd.Dir = like.Env, like.Dir
 	r, w, err := os.Pipe()

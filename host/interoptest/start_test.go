@@ -63,7 +63,8 @@ func TestPinnedRevisions(t *testing.T) {
 			address = "/modern"
 		}
 		for name, of := range map[string]func(*testing.T) server{
-			"gosdk": func(*testing.T) server { return gosdk() }, "mcpserver": mcpserver, "gosdk-http": gosdkOver("http", address),
+			"gosdk": func(*testing.T) server { return gosdk() }, "mcpserver": mcpserver,
+			"gosdk-http": gosdkOver("http", address),
 		} {
 			t.Run(revision+"/"+name, func(t *testing.T) {
 				if name == "mcpserver" && revision != "2025-06-18" {
@@ -79,7 +80,8 @@ func TestPinnedRevisions(t *testing.T) {
 				if name == "mcpserver" {
 					tool = "it__shout"
 				}
-				if got := s.run("call", tool, "text=xyz").exits(0).stdout; !strings.Contains(strings.ToLower(got), "xyz") {
+				if got := s.run("call", tool, "text=xyz").exits(0).stdout; !strings.Contains(strings.ToLower(got),
+					"xyz") {
 					t.Errorf("a call: %s", got)
 				}
 			})
@@ -107,7 +109,8 @@ func TestClientsOfEveryRevision(t *testing.T) {
 		t.Run(asked, func(t *testing.T) {
 			t.Parallel()
 			p := newWorkspace(t, gosdk()).serve().speak(dialect{revision: latestLegacy})
-			m := p.call("initialize", object{"protocolVersion": asked, "capabilities": object{}, "clientInfo": object{"name": "x", "version": "1"}})
+			m := p.call("initialize", object{"protocolVersion": asked,
+				"capabilities": object{}, "clientInfo": object{"name": "x", "version": "1"}})
 			var hello struct{ ProtocolVersion string }
 			m.into(t, &hello)
 			if hello.ProtocolVersion != want {

@@ -34,9 +34,11 @@ func newBeginner(t *testing.T) *beginner {
 	password := filepath.Join(home, "password")
 	for path, text := range map[string]string{
 		password: "correct horse battery staple",
-		filepath.Join(home, ".config", "Claude", "claude_desktop_config.json"): `{"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", ` + quoted(home) + `]}}}`,
-		filepath.Join(home, ".cursor", "mcp.json"):                             `{"mcpServers": {}}`,
-		filepath.Join(b.dir, "README.md"):                                      "# Work\n",
+		filepath.Join(home, ".config", "Claude",
+			"claude_desktop_config.json"): `{"mcpServers": {"files": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", ` +
+			quoted(home) + `]}}}`,
+		filepath.Join(home, ".cursor", "mcp.json"): `{"mcpServers": {}}`,
+		filepath.Join(b.dir, "README.md"):          "# Work\n",
 	} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -50,14 +52,16 @@ func newBeginner(t *testing.T) *beginner {
 		t.Fatal(err)
 	}
 	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "JUNCTOR_") && !strings.HasPrefix(name, "XDG_") && name != "PATH" {
+		if name, _, _ := strings.Cut(kv, "="); !strings.HasPrefix(name, "JUNCTOR_") &&
+			!strings.HasPrefix(name, "XDG_") && name != "PATH" {
 			b.env = append(b.env, kv)
 		}
 	}
-	b.env = append(b.env, "HOME="+home, "PATH="+filepath.Dir(program("junctor"))+":"+os.Getenv("PATH"), "XDG_RUNTIME_DIR="+t.TempDir(),
+	b.env = append(b.env, "HOME="+home, "PATH="+filepath.Dir(program("junctor"))+":"+os.Getenv("PATH"),
+		"XDG_RUNTIME_DIR="+t.TempDir(),
 		"DBUS_SESSION_BUS_ADDRESS=", "JUNCTOR_SECRETS_PASSWORD_FILE="+password, workspaceVariable+"="+home,
-		"BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=", "SSH_TTY=", "JUNCTOR_CALLBACK_PORTS=0",
-		"GIT_CONFIG_GLOBAL=/dev/null", "npm_config_update_notifier=false")
+		"BROWSER="+program("browser"), "DISPLAY=:0", "CI=", "NO_BROWSER=", "SSH_CONNECTION=", "SSH_TTY=",
+		"JUNCTOR_CALLBACK_PORTS=0", "GIT_CONFIG_GLOBAL=/dev/null", "npm_config_update_notifier=false")
 	return b
 }
 
@@ -94,7 +98,9 @@ func (b *beginner) follow(title string, words ...string) {
 			continue
 		}
 		said := ""
-		for line := range strings.Lines(strings.NewReplacer(append(words, "$ junctor call", "$ junctor --text call")...).Replace(m[2])) {
+		for line := range strings.Lines(strings.NewReplacer(append(words, "$ junctor call",
+			"$ junctor --text call")...).
+			Replace(m[2])) {
 			line = strings.TrimSuffix(line, "\n")
 			if command := typed.FindStringSubmatch(line); command != nil {
 				commands++
@@ -136,7 +142,8 @@ func (b *beginner) client(file, tool string, arguments map[string]any) string {
 	defer cancel()
 	cmd := exec.Command(config.MCPServers[entry].Command, config.MCPServers[entry].Args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = b.home, b.env, os.Stderr
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	session, err := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx,
+		&mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -166,7 +173,8 @@ func TestStartPage(t *testing.T) {
 		t.Parallel()
 		b := newBeginner(t)
 		b.follow("A server that npx, uvx or docker starts")
-		expect(t, b.client(".cursor/mcp.json", "files__read_text_file", map[string]any{"path": filepath.Join(b.dir, "README.md")}), "# Work")
+		expect(t, b.client(".cursor/mcp.json", "files__read_text_file",
+			map[string]any{"path": filepath.Join(b.dir, "README.md")}), "# Work")
 	})
 	t.Run("login", func(t *testing.T) {
 		t.Parallel()
@@ -184,7 +192,9 @@ func TestStartPage(t *testing.T) {
 	t.Run("client", func(t *testing.T) {
 		t.Parallel()
 		b := newBeginner(t)
-		b.follow("The servers that another client has", "--write --replace", "--write --replace --yes") // no terminal to ask at
-		expect(t, b.client(".config/Claude/claude_desktop_config.json", "files__read_text_file", map[string]any{"path": filepath.Join(b.dir, "README.md")}), "# Work")
+		// No terminal to ask at.
+		b.follow("The servers that another client has", "--write --replace", "--write --replace --yes")
+		expect(t, b.client(".config/Claude/claude_desktop_config.json", "files__read_text_file",
+			map[string]any{"path": filepath.Join(b.dir, "README.md")}), "# Work")
 	})
 }

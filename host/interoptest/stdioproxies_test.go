@@ -14,12 +14,24 @@ var stdioProxies = map[string]struct {
 	path     string
 	revision string
 }{
-	"mcp-proxy":              {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "http", "/mcp", modern},
-	"mcp-proxy-old":          {[]string{"mcp-proxy", "--no-modern", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "http", "/mcp", latestLegacy},
-	"mcp-proxy-sse":          {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "sse", "/sse", latestLegacy},
-	"supergateway":           {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp", "--stateful", "--port", "$PORT"}, "http", "/mcp", latestLegacy},
-	"supergateway-stateless": {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp", "--port", "$PORT"}, "http", "/mcp", latestLegacy},
-	"supergateway-sse":       {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "sse", "--port", "$PORT"}, "sse", "/sse", latestLegacy},
+	"mcp-proxy": {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"},
+		"http", "/mcp", modern},
+	"mcp-proxy-old": {
+		[]string{"mcp-proxy", "--no-modern", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"}, "http",
+		"/mcp", latestLegacy,
+	},
+	"mcp-proxy-sse": {[]string{"mcp-proxy", "--port", "$PORT", "--host", "127.0.0.1", "--", "node", "SERVER"},
+		"sse", "/sse", latestLegacy},
+	"supergateway": {[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp",
+		"--stateful", "--port", "$PORT"}, "http", "/mcp", latestLegacy},
+	"supergateway-stateless": {
+		[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "streamableHttp", "--port", "$PORT"},
+		"http", "/mcp", latestLegacy,
+	},
+	"supergateway-sse": {
+		[]string{"supergateway", "--stdio", "node SERVER", "--outputTransport", "sse", "--port", "$PORT"}, "sse",
+		"/sse", latestLegacy,
+	},
 }
 
 // TestStdioProxies lists and calls a server through each proxy.
@@ -47,17 +59,22 @@ func TestStdioProxies(t *testing.T) {
 			}
 			p := at.serve().speak(oldDialect)
 			p.initialize()
-			if all := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(all, "every__echo") || len(all) < 12 {
+			if all := names(t, p.list("tools/list", "tools"), "name"); !slices.Contains(all, "every__echo") ||
+				len(all) < 12 {
 				t.Errorf("tools: %v", all)
 			}
 			// mcp-proxy loses reports that the result follows soon.
-			if last := heardProgress(t, p, `"relayed"`, 4, object{"name": long, "arguments": object{"duration": 2, "steps": 4}}); last < 3 {
+			if last := heardProgress(t, p, `"relayed"`, 4,
+				object{"name": long, "arguments": object{"duration": 2, "steps": 4}}); last < 3 {
 				t.Errorf("the last progress is %v", last)
 			}
-			if got := p.call("resources/read", object{"uri": "demo://resource/dynamic/text/1"}); !strings.Contains(string(got.Result), "Resource 1") {
+			if got := p.call("resources/read",
+				object{"uri": "demo://resource/dynamic/text/1"}); !strings.Contains(string(got.Result), "Resource 1") {
 				t.Errorf("a resource: %s", got.raw)
 			}
-			if got := p.call("prompts/get", object{"name": "every__args-prompt", "arguments": object{"city": "Oslo"}}); !strings.Contains(string(got.Result), "Oslo") {
+			if got := p.call("prompts/get", object{
+				"name": "every__args-prompt", "arguments": object{"city": "Oslo"},
+			}); !strings.Contains(string(got.Result), "Oslo") {
 				t.Errorf("a prompt: %s", got.raw)
 			}
 		})

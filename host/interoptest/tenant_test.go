@@ -22,7 +22,9 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 func (e *endpoint) connectAs(t *testing.T, token string) *session {
 	t.Helper()
 	t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
-	return connect(t, &mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: bearer(token)}}, newDialect, nil)
+	return connect(t,
+		&mcp.StreamableClientTransport{Endpoint: e.url, HTTPClient: &http.Client{Transport: bearer(token)}},
+		newDialect, nil)
 }
 
 // TestTenantsUseTheirOwnCredentials checks that each tenant, or each of its
@@ -42,7 +44,8 @@ func TestTenantsUseTheirOwnCredentials(t *testing.T) {
 			block := ""
 			for tenant, token := range inbound {
 				s.env = append(s.env, tenant+"="+token)
-				block += fmt.Sprintf("    auth \"static_token\" {\n      token   = env(%q)\n      subject = %q\n      tenant  = %q\n    }\n", tenant, who[tenant], tenant)
+				block += fmt.Sprintf("    auth \"static_token\" {\n      token   = env(%q)\n      subject = %q\n      tenant  = %q\n    }\n",
+					tenant, who[tenant], tenant)
 			}
 			s.appendConfig("gateway {\n  http {\n" + block + "  }\n}\n")
 			issued := map[string]string{}
@@ -57,7 +60,8 @@ func TestTenantsUseTheirOwnCredentials(t *testing.T) {
 				t.Errorf("red was sent as %q", got)
 			}
 			_, err := blue.CallTool(blue.ctx, &mcp.CallToolParams{Name: "up__whoami", Arguments: object{}})
-			if command := "junctor login up --tenant " + logins["blue"]; err == nil || !strings.Contains(err.Error(), command) {
+			if command := "junctor login up --tenant " + logins["blue"]; err == nil ||
+				!strings.Contains(err.Error(), command) {
 				t.Errorf("blue, which has no login, got %v", err)
 			}
 

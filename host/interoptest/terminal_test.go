@@ -33,13 +33,15 @@ func (s *workspace) openTerminal() *terminal {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	c := &terminal{t: s.t, socket: filepath.Join(dir, "s"), env: append(s.command().Env, "TERM=xterm", "PS1=$ ", "ENV=")}
+	c := &terminal{t: s.t, socket: filepath.Join(dir, "s"),
+		env: append(s.command().Env, "TERM=xterm", "PS1=$ ", "ENV=")}
 	s.t.Cleanup(func() {
 		_, _ = c.tmux("kill-server")
 		_ = os.RemoveAll(dir)
 	})
 	// Wide enough for a URL on one line.
-	if out, err := c.tmux("-f", os.DevNull, "new-session", "-d", "-x", "1500", "-y", "100", "-c", s.dir, "sh"); err != nil {
+	if out, err := c.tmux("-f", os.DevNull, "new-session", "-d", "-x", "1500", "-y", "100", "-c", s.dir,
+		"sh"); err != nil {
 		s.t.Fatalf("%v: %s", err, out)
 	}
 	return c
@@ -82,7 +84,8 @@ func (c *terminal) waitFor(pattern string) []string {
 func (c *terminal) begin(args string) {
 	c.t.Helper()
 	c.runs++
-	c.typeLine(fmt.Sprintf("clear; echo run %d begins; %s %s; echo run %d ends with $?", c.runs, program("junctor"), args, c.runs))
+	c.typeLine(fmt.Sprintf("clear; echo run %d begins; %s %s; echo run %d ends with $?",
+		c.runs, program("junctor"), args, c.runs))
 	c.waitFor(fmt.Sprintf(`(?m)^run %d begins`, c.runs)) // and no earlier output
 }
 

@@ -26,10 +26,12 @@ func TestTokenEndsDuringStream(t *testing.T) {
 			c := e.connectLoginClient(t, sdk, "legacy")
 			listened := e.listen(t, c.token())
 			const longerThanToken = 8000 // milliseconds
-			call := c.begin("tools/call", object{"name": "go__echo", "arguments": object{"text": "patience", "millis": longerThanToken}})
+			call := c.begin("tools/call",
+				object{"name": "go__echo", "arguments": object{"text": "patience", "millis": longerThanToken}})
 			sent := c.sendEvents(o, "go://dynamic/"+sdk)
 
-			c.until("the last event", 0, func(m message) bool { return m.Method == "updated" && uriOf(t, m) == sent[len(sent)-1] })
+			c.until("the last event", 0,
+				func(m message) bool { return m.Method == "updated" && uriOf(t, m) == sent[len(sent)-1] })
 			var received []string
 			for _, m := range c.all("updated") {
 				received = append(received, uriOf(t, m))
@@ -41,7 +43,9 @@ func TestTokenEndsDuringStream(t *testing.T) {
 				t.Errorf("the call was answered with %s", got)
 			}
 			c.expectOneSession()
-			if text := next(t, "the end of a stream", listened); !strings.Contains(text[strings.LastIndex(text, "data: "):], `"resultType":"complete"`) {
+			if text := next(t, "the end of a stream", listened); !strings.Contains(text[strings.LastIndex(text,
+				"data: "):],
+				`"resultType":"complete"`) {
 				t.Errorf("subscriptions/listen ended with %q", text)
 			}
 		})
@@ -76,7 +80,8 @@ func (c *loginClient) sendEvents(other *session, prefix string) (uris []string) 
 			c.t.Fatalf("%d refreshes and %d resumed streams: %v", refreshes, resumed, c.latest())
 		}
 	}
-	c.t.Logf("%d events, %d refreshes and %d resumed streams in %s", len(uris), c.granted("refresh_token"), c.resumed(), time.Since(begun))
+	c.t.Logf("%d events, %d refreshes and %d resumed streams in %s",
+		len(uris), c.granted("refresh_token"), c.resumed(), time.Since(begun))
 	return uris
 }
 

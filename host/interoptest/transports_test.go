@@ -17,22 +17,26 @@ func TestTransportModes(t *testing.T) {
 		mode     string
 		revision string // empty: fails
 	}{
-		"auto/streamable of the old era":   {either("/mcp"), "auto", latestLegacy},
-		"auto/streamable of the new era":   {either("/modern"), "auto", modern},
-		"auto/only SSE":                    {either("/sse"), "auto", latestLegacy},
-		"streamable/streamable":            {either("/mcp"), "streamable", latestLegacy},
-		"streamable/only SSE":              {either("/sse"), "streamable", ""},
-		"sse/only SSE":                     {either("/sse"), "sse", latestLegacy},
-		"sse/streamable":                   {either("/modern"), "sse", ""},
-		"auto/only SSE in TypeScript":      {everythingOver("sse"), "auto", latestLegacy},
-		"auto/only SSE of Python 1":        {pythonOver(fastmcp, "sse"), "auto", latestLegacy},
-		"auto/no streams":                  {either("/plain"), "auto", modern},
-		"auto/no streams, of the old era":  {func(t *testing.T) server { return either("/plain")(t).pinned(latestLegacy) }, "auto", latestLegacy},
-		"auto/no streams, Python 1":        {pythonOver(fastmcp, "streamable-http", "plain"), "auto", latestLegacy},
-		"auto/no streams, Python 2":        {pythonOver(mcpserver, "streamable-http", "plain"), "auto", modern},
-		"auto/nothing that speaks of MCP":  {either("/none"), "auto", ""},
-		"sse/nothing that speaks of MCP":   {either("/none"), "sse", ""},
-		"auto/the root of a Python server": {func(t *testing.T) server { return pythonOver(fastmcp, "sse")(t).at("/") }, "auto", ""},
+		"auto/streamable of the old era": {either("/mcp"), "auto", latestLegacy},
+		"auto/streamable of the new era": {either("/modern"), "auto", modern},
+		"auto/only SSE":                  {either("/sse"), "auto", latestLegacy},
+		"streamable/streamable":          {either("/mcp"), "streamable", latestLegacy},
+		"streamable/only SSE":            {either("/sse"), "streamable", ""},
+		"sse/only SSE":                   {either("/sse"), "sse", latestLegacy},
+		"sse/streamable":                 {either("/modern"), "sse", ""},
+		"auto/only SSE in TypeScript":    {everythingOver("sse"), "auto", latestLegacy},
+		"auto/only SSE of Python 1":      {pythonOver(fastmcp, "sse"), "auto", latestLegacy},
+		"auto/no streams":                {either("/plain"), "auto", modern},
+		"auto/no streams, of the old era": {
+			func(t *testing.T) server { return either("/plain")(t).pinned(latestLegacy) },
+			"auto", latestLegacy,
+		},
+		"auto/no streams, Python 1":       {pythonOver(fastmcp, "streamable-http", "plain"), "auto", latestLegacy},
+		"auto/no streams, Python 2":       {pythonOver(mcpserver, "streamable-http", "plain"), "auto", modern},
+		"auto/nothing that speaks of MCP": {either("/none"), "auto", ""},
+		"sse/nothing that speaks of MCP":  {either("/none"), "sse", ""},
+		"auto/the root of a Python server": {func(t *testing.T) server { return pythonOver(fastmcp, "sse")(t).at("/") },
+			"auto", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -83,7 +87,8 @@ func (s *workspace) callEcho(t *testing.T) {
 			if !strings.Contains(o.stdout, `"text"`) {
 				argument = "message" // *everything*
 			}
-			if got := s.run("call", name, argument+"=Hello").exits(0).stdout; !strings.Contains(strings.ToLower(got), "hello") {
+			if got := s.run("call", name, argument+"=Hello").exits(0).stdout; !strings.Contains(strings.ToLower(got),
+				"hello") {
 				t.Errorf("%s: %s", name, got)
 			}
 			return
@@ -102,21 +107,24 @@ func TestServersThatRestart(t *testing.T) {
 		arg  object
 		gaps []string // what happens during the downtime
 	}{
-		"sessions":       {gosdkOver("http", "/mcp"), "go__echo", again, []string{"nothing", "a call"}},
-		"modern":         {gosdkOver("http", "/modern"), "go__echo", again, []string{"nothing", "a call"}},
-		"sse":            {gosdkOver("sse", "/sse"), "go__echo", again, []string{"nothing", "a call"}},
-		"auto":           {gosdkOver("http", "/sse"), "go__echo", again, []string{"nothing"}},
-		"everything":     {everythingOver("streamableHttp"), "every__echo", object{"message": "again"}, []string{"nothing", "a call"}},
+		"sessions": {gosdkOver("http", "/mcp"), "go__echo", again, []string{"nothing", "a call"}},
+		"modern":   {gosdkOver("http", "/modern"), "go__echo", again, []string{"nothing", "a call"}},
+		"sse":      {gosdkOver("sse", "/sse"), "go__echo", again, []string{"nothing", "a call"}},
+		"auto":     {gosdkOver("http", "/sse"), "go__echo", again, []string{"nothing"}},
+		"everything": {everythingOver("streamableHttp"), "every__echo", object{"message": "again"},
+			[]string{"nothing", "a call"}},
 		"everything-sse": {everythingOver("sse"), "every__echo", object{"message": "again"}, []string{"nothing"}},
 		"typescript":     {typescript, "ts__echo", again, []string{"nothing"}},
-		"typescript-old": {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "ts__echo", again, []string{"nothing"}},
-		"fastmcp":        {pythonOver(fastmcp, "streamable-http"), "py1__shout", again, []string{"nothing"}},
-		"fastmcp-sse":    {pythonOver(fastmcp, "sse"), "py1__shout", again, []string{"nothing"}},
-		"mcpserver":      {pythonOver(mcpserver, "streamable-http"), "py2__shout", again, []string{"nothing"}},
+		"typescript-old": {func(t *testing.T) server { return typescript(t).pinned(latestLegacy) }, "ts__echo", again,
+			[]string{"nothing"}},
+		"fastmcp":     {pythonOver(fastmcp, "streamable-http"), "py1__shout", again, []string{"nothing"}},
+		"fastmcp-sse": {pythonOver(fastmcp, "sse"), "py1__shout", again, []string{"nothing"}},
+		"mcpserver":   {pythonOver(mcpserver, "streamable-http"), "py2__shout", again, []string{"nothing"}},
 	} {
 		for _, gap := range c.gaps {
 			t.Run(name+"/"+gap, func(t *testing.T) {
-				if slices.Contains([]string{"everything/a call", "everything-sse/nothing", "typescript-old/nothing", "fastmcp-sse/nothing", "mcpserver/nothing"}, name+"/"+gap) {
+				if slices.Contains([]string{"everything/a call", "everything-sse/nothing", "typescript-old/nothing",
+					"fastmcp-sse/nothing", "mcpserver/nothing"}, name+"/"+gap) {
 					rarely(t)
 				}
 				t.Parallel()

@@ -140,8 +140,9 @@ func (p *poster) Write(line []byte) (int, error) {
 		return 0, err
 	}
 	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": p.revision,
-		"Mcp-Method": m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": p.revision,
+		"Mcp-Method":           m.Method, "Mcp-Name": m.Params.Name + m.Params.URI,
 	} {
 		if value != "" {
 			req.Header.Set(name, value)
@@ -187,7 +188,8 @@ func everythingOver(transport string) func(*testing.T) server {
 	return func(t *testing.T) server {
 		t.Helper()
 		s := everything(t)
-		s.command, s.env = append(slices.Clone(s.command), transport), preloaded("servers/hurry.cjs", "web/loopback.cjs")
+		s.command, s.env = append(slices.Clone(s.command), transport), preloaded("servers/hurry.cjs",
+			"web/loopback.cjs")
 		return s.listen(t, plugin, path)
 	}
 }
@@ -230,7 +232,8 @@ func pythonOver(of func(*testing.T) server, transport string, more ...string) fu
 func gosdkOver(plugin, path string) func(*testing.T) server {
 	return func(t *testing.T) server {
 		t.Helper()
-		return server{name: "go", command: []string{program("gosdk"), "-http", "127.0.0.1:$PORT"}}.listen(t, plugin, path)
+		return server{name: "go", command: []string{program("gosdk"), "-http", "127.0.0.1:$PORT"}}.listen(t,
+			plugin, path)
 	}
 }
 

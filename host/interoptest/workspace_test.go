@@ -131,7 +131,8 @@ func (s *workspace) command(args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"), "JUNCTOR_CONFIG="+s.config, workspaceVariable+"="+s.dir)
+	cmd.Env = append(cmd.Env, "JUNCTOR_HOME="+filepath.Join(s.dir, "home"),
+		"JUNCTOR_CONFIG="+s.config, workspaceVariable+"="+s.dir)
 	cmd.Env = append(cmd.Env, s.env...)
 	return cmd
 }
@@ -175,7 +176,8 @@ func (s *workspace) runWithin(limit time.Duration, stdin string, args ...string)
 	if ctx.Err() != nil {
 		s.t.Fatalf("junctor %s did not end\n%s", strings.Join(args, " "), stderr.String())
 	}
-	return outcome{t: s.t, args: args, stdout: stdout.String(), stderr: stderr.String(), status: cmd.ProcessState.ExitCode()}
+	return outcome{t: s.t, args: args, stdout: stdout.String(), stderr: stderr.String(),
+		status: cmd.ProcessState.ExitCode()}
 }
 
 // exits checks the exit status.
@@ -193,7 +195,8 @@ func (o outcome) says(texts ...string) outcome {
 	o.t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(o.stderr, text) {
-			o.t.Errorf("junctor %s: standard error does not contain %q:\n%s", strings.Join(o.args, " "), text, clip(o.stderr))
+			o.t.Errorf("junctor %s: standard error does not contain %q:\n%s",
+				strings.Join(o.args, " "), text, clip(o.stderr))
 		}
 	}
 	return o
