@@ -56,7 +56,8 @@ func credentials(scenario string) (string, error) {
 		lines = []string{`grant = "jwt_bearer"`}
 	}
 	for _, a := range []struct{ name, value string }{
-		{"client_id", t.ClientID}, {"client_secret", t.ClientSecret}, {"private_key", t.PrivateKey}, {"subject_token", t.Workload},
+		{"client_id", t.ClientID}, {"client_secret", t.ClientSecret}, {"private_key", t.PrivateKey},
+		{"subject_token", t.Workload},
 	} {
 		if a.value != "" {
 			lines = append(lines, fmt.Sprintf("%s = %q", a.name, a.value))
@@ -77,7 +78,8 @@ func (u *user) useWithLogin() error {
 			if err == nil {
 				break
 			}
-			if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != credentialsNeeded || left == 0 {
+			if exit, ok := errors.AsType[*exec.ExitError](err); !ok ||
+				exit.ExitCode() != credentialsNeeded || left == 0 {
 				return err
 			}
 			if err := u.run(nil, "login", "it", "--callback-port", "0"); err != nil {

@@ -98,7 +98,8 @@ func (u *user) configure(url string) error {
 			return err
 		}
 	}
-	text := fmt.Sprintf("server \"it\" {\n  transport \"http\" {\n    url = %q\n  }\n  prefix = \"\"\n  timeouts {\n    start = \"40s\"\n  }\n%s}\n", url, auth)
+	text := fmt.Sprintf("server \"it\" {\n  transport \"http\" {\n    url = %q\n  }\n  prefix = \"\"\n  timeouts {\n    start = \"40s\"\n  }\n%s}\n",
+		url, auth)
 	password := filepath.Join(u.home, "password")
 	if err := os.WriteFile(password, []byte("conformance"), 0o600); err != nil {
 		return err
@@ -117,7 +118,8 @@ func (u *user) command(args ...string) *exec.Cmd {
 			cmd.Env = append(cmd.Env, kv)
 		}
 	}
-	cmd.Env = append(cmd.Env, "BROWSER="+os.Args[0]+" "+browse, "JUNCTOR_HOME="+filepath.Join(u.home, "home"), "JUNCTOR_CONFIG="+filepath.Join(u.home, "junctor.hcl"))
+	cmd.Env = append(cmd.Env, "BROWSER="+os.Args[0]+" "+browse,
+		"JUNCTOR_HOME="+filepath.Join(u.home, "home"), "JUNCTOR_CONFIG="+filepath.Join(u.home, "junctor.hcl"))
 	return cmd
 }
 
@@ -329,7 +331,8 @@ func called(r *mcp.CallToolResult, err error) error {
 
 // served connects a client of the Go SDK to junctor serve. The client supports
 // elicitation if answer is not nil.
-func (u *user) served(answer func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error), use func(*mcp.ClientSession) error) error {
+func (u *user) served(answer func(context.Context, *mcp.ElicitRequest) (*mcp.ElicitResult, error),
+	use func(*mcp.ClientSession) error) error {
 	options := &mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}, ElicitationHandler: answer}
 	client := mcp.NewClient(&mcp.Implementation{Name: "conformance", Version: "1"}, options)
 	cmd := u.command("serve")

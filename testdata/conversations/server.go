@@ -185,7 +185,8 @@ const Later = "later"
 
 // Lists maps list methods to the member of the result with the items.
 var Lists = map[string]string{
-	"tools/list": "tools", "resources/list": "resources", "resources/templates/list": "resourceTemplates", "prompts/list": "prompts",
+	"tools/list": "tools", "resources/list": "resources",
+	"resources/templates/list": "resourceTemplates", "prompts/list": "prompts",
 }
 
 // standardResult returns the result of a method that every server supports. An
@@ -202,9 +203,13 @@ func (s *Server) standardResult(method string) string {
 	}
 	switch {
 	case method == "server/discover" && modern:
-		return fmt.Sprintf(`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"%s}`, s.Revision, caps, instructions)
+		return fmt.Sprintf(
+			`{"resultType":"complete","supportedVersions":[%q],"capabilities":%s,"ttlMs":0,"cacheScope":"private"%s}`,
+			s.Revision, caps, instructions,
+		)
 	case method == "initialize" && !modern:
-		return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}%s}`, s.Revision, caps, instructions)
+		return fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"serverInfo":{"name":"fake","version":"1"}%s}`,
+			s.Revision, caps, instructions)
 	case method == "server/discover" || method == "initialize":
 		return ""
 	}

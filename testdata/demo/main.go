@@ -34,7 +34,8 @@ func greet(_ context.Context, _ *mcp.CallToolRequest, a greetArguments) (*mcp.Ca
 	if !ok {
 		return nil, nil, fmt.Errorf("no greeting in %q", a.Language)
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s, %s!", text, a.Name)}}}, nil, nil
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: fmt.Sprintf("%s, %s!", text, a.Name)}}},
+		nil, nil
 }
 
 func fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
@@ -43,22 +44,27 @@ func fail(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult,
 
 func about(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{
-		URI: r.Params.URI, MIMEType: "text/plain", Text: "A junctor joins any line of a telephone exchange to any other.",
+		URI: r.Params.URI, MIMEType: "text/plain",
+		Text: "A junctor joins any line of a telephone exchange to any other.",
 	}}}, nil
 }
 
 func introduce(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	return &mcp.GetPromptResult{Messages: []*mcp.PromptMessage{{
-		Role: "user", Content: &mcp.TextContent{Text: "Introduce " + r.Params.Arguments["who"] + " to the team in two sentences."},
+		Role:    "user",
+		Content: &mcp.TextContent{Text: "Introduce " + r.Params.Arguments["who"] + " to the team in two sentences."},
 	}}}, nil
 }
 
 func main() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "demo", Version: "1.0.0"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "add", Description: "Add two numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}}, add)
+	mcp.AddTool(s,
+		&mcp.Tool{Name: "add", Description: "Add two numbers.", Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true}},
+		add)
 	mcp.AddTool(s, &mcp.Tool{Name: "greet", Description: "Greet somebody in one of three languages."}, greet)
 	mcp.AddTool(s, &mcp.Tool{Name: "fail", Description: "Fail, to show what an error of a tool looks like."}, fail)
-	s.AddResource(&mcp.Resource{Name: "about", URI: "demo://about", MIMEType: "text/plain", Description: "What a junctor is."}, about)
+	s.AddResource(&mcp.Resource{Name: "about", URI: "demo://about", MIMEType: "text/plain",
+		Description: "What a junctor is."}, about)
 	s.AddPrompt(&mcp.Prompt{Name: "introduce", Description: "Introduce somebody.",
 		Arguments: []*mcp.PromptArgument{{Name: "who", Description: "whom to introduce", Required: true}}}, introduce)
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {

@@ -46,7 +46,8 @@ func restrict(calls []uint32, refuseFilters bool) error {
 	const number, argument = 0, 16 // offsets in struct seccomp_data
 	program := []bpf.Instruction{bpf.LoadAbsolute{Off: number, Size: 4}}
 	refuse := func(call uint32, errno unix.Errno) {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1}, bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)})
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: 1},
+			bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)})
 	}
 	for _, call := range calls {
 		refuse(call, unix.ENOSYS)

@@ -20,7 +20,8 @@ func chatty(r request) bool {
 		reply(r, `{}`)
 	case r.Method == "tools/call" && r.Params.Name == "text":
 		for _, level := range strings.Fields("debug info notice warning error critical alert emergency") {
-			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,"logger":"odd","data":"this is %s \u001b[31mred\u001b[0m\u202e"}}`+"\n", level, level)
+			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":%q,"logger":"odd","data":"this is %s \u001b[31mred\u001b[0m\u202e"}}`+
+				"\n", level, level)
 		}
 		text(r, fmt.Sprint("asked for ", asked.Load()))
 	default:

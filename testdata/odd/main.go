@@ -43,14 +43,17 @@ const hostile = `{"tools":[
 // web are tools whose texts attack the pages of a console in a browser.
 func web() string {
 	attack := `<script>window.pwned=1;document.title='pwned'</script><img src="http://127.0.0.1:9/x" onerror="window.pwned=2"><svg onload="window.pwned=3"></svg>` +
-		`</pre></main><a href="javascript:window.pwned=4" autofocus onfocus="window.pwned=5">{{.}}</a><style>*{display:none}</style>` + "\u202e\u2066\u001b[31m\u0007\u00ad\ufeff\u200b"
+		`</pre></main><a href="javascript:window.pwned=4" autofocus onfocus="window.pwned=5">{{.}}</a><style>*{display:none}</style>` +
+		"\u202e\u2066\u001b[31m\u0007\u00ad\ufeff\u200b"
 	quoted := func(s string) string { b, _ := json.Marshal(s); return string(b) }
 	list := `{"tools":[`
 	for _, name := range []string{"attack", "attack_again"} {
 		list += `{"name":"` + name + `","title":` + quoted(attack) + `,"description":` + quoted(attack+"\n"+attack) +
-			`,"inputSchema":{"type":"object","description":` + quoted(attack) + `,"properties":{"x":{"type":"string","description":` + quoted(attack) + `}}}},`
+			`,"inputSchema":{"type":"object","description":` + quoted(attack) +
+			`,"properties":{"x":{"type":"string","description":` + quoted(attack) + `}}}},`
 	}
-	return list + `{"name":"large","description":` + quoted(strings.Repeat("<b>"+attack, (1<<20)/len(attack))) + `,"inputSchema":{"type":"object"}}]}`
+	return list + `{"name":"large","description":` + quoted(strings.Repeat("<b>"+attack, (1<<20)/len(attack))) +
+		`,"inputSchema":{"type":"object"}}]}`
 }
 
 func main() {
@@ -140,7 +143,8 @@ func call(mode string, r request) {
 		fmt.Println("The answer is 42, the token is", os.Getenv("ODD_TOKEN"))
 		return
 	case "web": // answers with a page
-		text(r, "</pre><script>window.pwned=9</script><iframe src=//127.0.0.1:9></iframe>\u202e"+fmt.Sprint(r.Params.Arguments))
+		text(r, "</pre><script>window.pwned=9</script><iframe src=//127.0.0.1:9></iframe>\u202e"+
+			fmt.Sprint(r.Params.Arguments))
 		return
 	case "mute": // closes its output instead of an answer
 		fmt.Fprintln(os.Stderr, "the log file is full")
@@ -168,7 +172,10 @@ func call(mode string, r request) {
 		dir, _ := os.Getwd()
 		text(r, dir)
 	case "refuse":
-		fmt.Printf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"not today","data":{"until":"tomorrow"}}}`+"\n", r.ID)
+		fmt.Printf(
+			`{"jsonrpc":"2.0","id":%s,"error":{"code":-32042,"message":"not today","data":{"until":"tomorrow"}}}`+
+				"\n", r.ID,
+		)
 	case "sleep":
 		ms, _ := r.Params.Arguments["ms"].(float64)
 		time.Sleep(time.Duration(ms) * time.Millisecond)

@@ -85,15 +85,20 @@ func tables(r request) {
 	case "initialize":
 		reply(r, `{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{},"completions":{}},"serverInfo":{"name":"odd","version":"1"}}`)
 	case "tools/list":
-		lists("tools", definitions.list("tool"), results.uses("tools/call", fmt.Sprintf(tool, "r")), errors.uses("", fmt.Sprintf(tool, "e")))
+		lists("tools", definitions.list("tool"), results.uses("tools/call", fmt.Sprintf(tool, "r")),
+			errors.uses("", fmt.Sprintf(tool, "e")))
 	case "prompts/list":
-		lists("prompts", definitions.list("prompt"), results.uses("prompts/get", `{"name":"g_%s"}`), results.uses("completion/complete", `{"name":"c_%s","arguments":[{"name":"a"}]}`))
+		lists("prompts", definitions.list("prompt"), results.uses("prompts/get", `{"name":"g_%s"}`),
+			results.uses("completion/complete", `{"name":"c_%s","arguments":[{"name":"a"}]}`))
 	case "resources/list":
-		lists("resources", definitions.list("resource"), results.uses("resources/read", `{"uri":"odd:read/%[1]s","name":"%[1]s"}`), []string{`{"uri":"relative/path.txt","name":"relative"}`})
+		lists("resources", definitions.list("resource"),
+			results.uses("resources/read", `{"uri":"odd:read/%[1]s","name":"%[1]s"}`),
+			[]string{`{"uri":"relative/path.txt","name":"relative"}`})
 	case "resources/templates/list":
 		lists("resourceTemplates", definitions.list("template"))
 	case "tools/call":
-		if raw := errors.raw[strings.TrimPrefix(r.Params.Name, "e_")]; raw != "" && strings.HasPrefix(r.Params.Name, "e_") {
+		if raw := errors.raw[strings.TrimPrefix(r.Params.Name, "e_")]; raw != "" &&
+			strings.HasPrefix(r.Params.Name, "e_") {
 			raw = strings.ReplaceAll(raw, "$LARGE", strings.Repeat("x", 5_000_000))
 			fmt.Printf(`{"jsonrpc":"2.0","id":%s%s}`+"\n", r.ID, raw)
 			return

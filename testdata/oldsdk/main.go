@@ -102,10 +102,13 @@ func main() {
 	serve.Main(&sdk.Plugin{
 		Name: "old", Version: "1.0.0", Description: "Built with the SDK of before.",
 		Transports: map[string]sdk.Transport{"old": sdk.NewTransport(echo)},
-		Auths: map[string]sdk.Auth{"old": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *settings) (sdk.Authorizer, error) {
+		Auths: map[string]sdk.Auth{"old": sdk.NewAuth(func(_ context.Context, s *sdk.AuthServer, c *settings) (
+			sdk.Authorizer, error,
+		) {
 			return authorizer{c, s.Host}, nil
 		})},
-		SecretStores: map[string]sdk.SecretStore{"old": sdk.NewSecretStore(func(context.Context, *sdk.StoreServer, *settings) (sdk.Vault, error) {
+		SecretStores: map[string]sdk.SecretStore{"old": sdk.NewSecretStore(func(context.Context, *sdk.StoreServer,
+			*settings) (sdk.Vault, error) {
 			return &drawer{held: map[string][]byte{}}, nil
 		})},
 	})

@@ -48,7 +48,8 @@ func startAuth(ctx context.Context, server *sdk.AuthServer, s *settings) (sdk.Au
 func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
 	switch a.Do {
 	case "denied":
-		return sdk.Credential{}, &sdk.Error{Code: sdk.Denied, Message: "the organisation does not allow this server", Hint: "ask its owner"}
+		return sdk.Credential{},
+			&sdk.Error{Code: sdk.Denied, Message: "the organisation does not allow this server", Hint: "ask its owner"}
 	case "badarg":
 		return sdk.Credential{}, sdk.AttrErrorf("arg", "is not the name of a key")
 	case "exitauth":
@@ -71,7 +72,8 @@ func (a *authorizer) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Cred
 	case "panic":
 		panic("the author's mistake")
 	case "login":
-		return sdk.Credential{}, &sdk.Error{Code: sdk.NeedsLogin, Message: "the token " + r.Resource + " is old", Hint: "log in"}
+		return sdk.Credential{},
+			&sdk.Error{Code: sdk.NeedsLogin, Message: "the token " + r.Resource + " is old", Hint: "log in"}
 	case "header":
 		return header(r.URL, r.Resource)
 	case "query":
@@ -135,7 +137,8 @@ func capability(h sdk.Host) *string {
 }
 
 func (a *authorizer) Challenge(_ context.Context, c sdk.Challenge) (sdk.ChallengeResult, error) {
-	return sdk.ChallengeResult{Retry: c.Attempt == 1, NeedsLogin: c.Attempt > 1, Reason: a.Arg + "\x1b[31m" + strings.Repeat("x", 5000), Scopes: []string{"repo", "", "a b", `"`, "é"}}, nil
+	return sdk.ChallengeResult{Retry: c.Attempt == 1, NeedsLogin: c.Attempt > 1,
+		Reason: a.Arg + "\x1b[31m" + strings.Repeat("x", 5000), Scopes: []string{"repo", "", "a b", `"`, "é"}}, nil
 }
 
 func (a *authorizer) Login(ctx context.Context, _ []string) (string, error) {
@@ -185,7 +188,8 @@ func openVault(_ context.Context, server *sdk.StoreServer, s *settings) (sdk.Vau
 
 func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
 	if v.Do == "denied" {
-		return nil, false, &sdk.Error{Code: sdk.Denied, Message: "the owner of the drawer said no", Hint: "ask again tomorrow"}
+		return nil, false,
+			&sdk.Error{Code: sdk.Denied, Message: "the owner of the drawer said no", Hint: "ask again tomorrow"}
 	}
 	switch key {
 	case "do/hang":
@@ -215,7 +219,8 @@ func (v *vault) Secret(ctx context.Context, key string) ([]byte, bool, error) {
 
 func (v *vault) SetSecret(_ context.Context, key string, value []byte, label string) error {
 	if key == "do/tell" {
-		return &sdk.Error{Code: sdk.Unavailable, Message: "cannot store " + string(value), Hint: "not " + string(value), Output: []string{string(value)}}
+		return &sdk.Error{Code: sdk.Unavailable, Message: "cannot store " + string(value), Hint: "not " + string(value),
+			Output: []string{string(value)}}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -20,7 +20,8 @@ func family(name string) {
 	const again = `sh -c "sleep 1000; :" $0 & exit`
 	_ = child(nil, name, again).Wait()
 	_ = child(&syscall.SysProcAttr{Setsid: true}, name, again).Wait()
-	_ = child(&syscall.SysProcAttr{Setsid: true}, name+"-hidden", "unset JUNCTOR_RUN_ID JUNCTOR_SPAWN EVIL; "+again).Wait()
+	_ = child(&syscall.SysProcAttr{Setsid: true}, name+"-hidden",
+		"unset JUNCTOR_RUN_ID JUNCTOR_SPAWN EVIL; "+again).Wait()
 }
 
 func init() {

@@ -144,7 +144,8 @@ type echo struct {
 
 func (e *echo) Recv() ([]byte, error) {
 	if e.do == "dropped" { // on every call
-		return nil, &sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 1 << 20, Prefix: []byte(`{"jsonrpc":"2.0","id":1`)}
+		return nil, &sdk.Dropped{Reason: "message_too_large", Size: 1 << 40, Limit: 1 << 20,
+			Prefix: []byte(`{"jsonrpc":"2.0","id":1`)}
 	}
 	select {
 	case m := <-e.messages:
@@ -155,7 +156,8 @@ func (e *echo) Recv() ([]byte, error) {
 		select {}
 	}
 	if e.do == "ended" {
-		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 9", Output: []string{"bye"}}
+		return nil, &sdk.Error{Code: sdk.Unavailable, Reason: "exited", Message: "the server exited with status 9",
+			Output: []string{"bye"}}
 	}
 	return nil, io.EOF
 }
@@ -223,9 +225,11 @@ func mcpAnswer(mode string, request []byte) []byte {
 	}
 	switch r.Method {
 	case "initialize":
-		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"evil","version":"1"}}}`, r.ID)
+		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"evil","version":"1"}}}`,
+			r.ID)
 	case "tools/list":
-		return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`, r.ID)
+		return fmt.Appendf(nil,
+			`{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}}`, r.ID)
 	case "tools/call":
 		if mode == "mcpstay" || mode == "mcpyes" {
 			return fmt.Appendf(nil, mcpModes[mode], r.ID)

@@ -123,6 +123,7 @@ func flood(broker *plugin.MuxBroker, id uint32) {
 	}
 	c := rpc.NewClient(conn)
 	for n := uint64(1); ; n++ {
-		c.Go("Host.Prompt", wire.PromptArgs{Call: wire.Call{ID: n}, Capability: argument(), Title: "?"}, new(wire.PromptReply), make(chan *rpc.Call, 1))
+		c.Go("Host.Prompt", wire.PromptArgs{Call: wire.Call{ID: n}, Capability: argument(), Title: "?"},
+			new(wire.PromptReply), make(chan *rpc.Call, 1))
 	}
 }

@@ -39,7 +39,8 @@ type echoed struct {
 	Length int    `json:"length"`
 }
 
-func (s *testServer) echo(ctx context.Context, _ *mcp.CallToolRequest, a echoArguments) (*mcp.CallToolResult, echoed, error) {
+func (s *testServer) echo(ctx context.Context, _ *mcp.CallToolRequest,
+	a echoArguments) (*mcp.CallToolResult, echoed, error) {
 	return nil, echoed{a.Text, len(a.Text)}, pause(ctx, a.Millis)
 }
 
@@ -62,7 +63,8 @@ type countArguments struct {
 }
 
 // count reports progress before it returns.
-func (s *testServer) count(ctx context.Context, r *mcp.CallToolRequest, a countArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) count(ctx context.Context, r *mcp.CallToolRequest,
+	a countArguments) (*mcp.CallToolResult, any, error) {
 	for i := range a.Steps + 1 {
 		if err := progress(ctx, r, i, a.Steps); err != nil {
 			return nil, nil, err
@@ -90,8 +92,10 @@ type speakArguments struct {
 	Text  string `json:"text"`
 }
 
-func (s *testServer) speak(ctx context.Context, r *mcp.CallToolRequest, a speakArguments) (*mcp.CallToolResult, any, error) {
-	err := r.Session.Log(ctx, &mcp.LoggingMessageParams{Level: mcp.LoggingLevel(a.Level), Logger: "gosdk", Data: a.Text})
+func (s *testServer) speak(ctx context.Context, r *mcp.CallToolRequest,
+	a speakArguments) (*mcp.CallToolResult, any, error) {
+	err := r.Session.Log(ctx,
+		&mcp.LoggingMessageParams{Level: mcp.LoggingLevel(a.Level), Logger: "gosdk", Data: a.Text})
 	return text("said"), nil, err
 }
 
@@ -114,7 +118,8 @@ type reachArguments struct {
 }
 
 // reach returns when a number of calls of wait were cancelled.
-func (s *testServer) reach(ctx context.Context, _ *mcp.CallToolRequest, a reachArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) reach(ctx context.Context, _ *mcp.CallToolRequest,
+	a reachArguments) (*mcp.CallToolResult, any, error) {
 	for {
 		s.mu.Lock()
 		n, changed := s.withdrawn, s.changed
@@ -135,14 +140,16 @@ type nameArguments struct {
 }
 
 // grow adds a tool, a prompt and a resource while clients are connected.
-func (s *testServer) grow(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) grow(_ context.Context, _ *mcp.CallToolRequest,
+	a nameArguments) (*mcp.CallToolResult, any, error) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: a.Name, Description: "Was not there before."}, s.fail)
 	s.server.AddPrompt(&mcp.Prompt{Name: a.Name}, s.prompt)
 	s.server.AddResource(&mcp.Resource{Name: a.Name, URI: "go://grown/" + a.Name}, s.read)
 	return text("grown"), nil, nil
 }
 
-func (s *testServer) shrink(_ context.Context, _ *mcp.CallToolRequest, a nameArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) shrink(_ context.Context, _ *mcp.CallToolRequest,
+	a nameArguments) (*mcp.CallToolResult, any, error) {
 	s.server.RemoveTools(a.Name)
 	s.server.RemovePrompts(a.Name)
 	s.server.RemoveResources("go://grown/" + a.Name)
@@ -154,7 +161,8 @@ type touchArguments struct {
 }
 
 // touch reports that a resource changed.
-func (s *testServer) touch(ctx context.Context, _ *mcp.CallToolRequest, a touchArguments) (*mcp.CallToolResult, any, error) {
+func (s *testServer) touch(ctx context.Context, _ *mcp.CallToolRequest,
+	a touchArguments) (*mcp.CallToolResult, any, error) {
 	return text("touched"), nil, s.server.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: a.URI})
 }
 
@@ -183,7 +191,8 @@ func (s *testServer) ask(_ context.Context, r *mcp.CallToolRequest, _ struct{}) 
 func (s *testServer) read(_ context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	c := &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "text/plain", Text: "what stands at " + r.Params.URI}
 	if strings.HasSuffix(r.Params.URI, "/blob") {
-		c = &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "application/octet-stream", Blob: []byte{0, 1, 2, 0xfd, 0xfe, 0xff}}
+		c = &mcp.ResourceContents{URI: r.Params.URI, MIMEType: "application/octet-stream",
+			Blob: []byte{0, 1, 2, 0xfd, 0xfe, 0xff}}
 	}
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{c}}, nil
 }
@@ -218,7 +227,8 @@ func (s *testServer) addFeatures(extra, describe int) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: "touch", Description: "Say that a resource changed."}, s.touch)
 	mcp.AddTool(s.server, &mcp.Tool{Name: "ask", Description: "Ask the user."}, s.ask)
 	for i := range extra {
-		mcp.AddTool(s.server, &mcp.Tool{Name: fmt.Sprintf("extra-%04d", i), Description: strings.Repeat("x", describe)}, s.fail)
+		mcp.AddTool(s.server,
+			&mcp.Tool{Name: fmt.Sprintf("extra-%04d", i), Description: strings.Repeat("x", describe)}, s.fail)
 	}
 	for _, name := range []string{"one", "two", "three", "blob"} {
 		s.server.AddResource(&mcp.Resource{Name: name, URI: "go://resource/" + name, MIMEType: "text/plain"}, s.read)
@@ -235,8 +245,10 @@ func (s *testServer) serve(address string) error {
 	same := func(*http.Request) *mcp.Server { return s.server }
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(same, nil))
-	mux.Handle("/modern", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
-	mux.Handle("/plain", mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}))
+	mux.Handle("/modern", mcp.NewStreamableHTTPHandler(same,
+		&mcp.StreamableHTTPOptions{Stateless: true, PropagateRequestCancellation: true}))
+	mux.Handle("/plain",
+		mcp.NewStreamableHTTPHandler(same, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}))
 	mux.Handle("/sse", mcp.NewSSEHandler(same, nil))
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -25,7 +25,8 @@ func open(ctx context.Context, _ *sdk.Server, c *config) (sdk.Conn, error) {
 	dialer := net.Dialer{Timeout: c.Timeout}
 	conn, err := dialer.DialContext(ctx, network, c.Address)
 	if err != nil {
-		return nil, &sdk.Error{Code: sdk.Unavailable, Path: "address", Message: err.Error(), Hint: "is the server running?"}
+		return nil,
+			&sdk.Error{Code: sdk.Unavailable, Path: "address", Message: err.Error(), Hint: "is the server running?"}
 	}
 	return sdk.PipeConn(conn, conn), nil
 }
