@@ -25,7 +25,7 @@ const structureExceptions = "../testdata/structure.txt"
 
 // A measure is one number that TestStructure compares with a limit.
 type measure struct {
-	rule    string // methods, function, lines, small or back
+	rule    string // methods, function, lines, small, back or wide
 	subject string // a package, or a declaration in it
 }
 
@@ -41,8 +41,8 @@ type exception struct {
 	reason string // of a small package
 }
 
-// TestStructure compares the size of types, functions and packages, and the arrows
-// between files, with limits. The exceptions are listed with their numbers. A
+// TestStructure compares the size of types, functions, packages and lines, and the
+// arrows between files, with limits. The exceptions are listed with their numbers. A
 // number that went down is written with -update; one that went up is a failure.
 func TestStructure(t *testing.T) {
 	if testing.Short() {
@@ -55,6 +55,11 @@ func TestStructure(t *testing.T) {
 		p.measureSizes(now)
 		if err := p.measureBackReferences(now, orders); err != nil {
 			t.Error(err)
+		}
+	}
+	for dir, places := range measureWidths(t, now) {
+		if _, isListed := listed[measure{"wide", dir}]; !isListed {
+			t.Errorf("lines of more than %d columns:\n%s", maxColumns, strings.Join(places, "\n"))
 		}
 	}
 	problems, left := compareStructure(now, listed)
@@ -111,6 +116,8 @@ func tooMuch(rule string, number int) string {
 		return fmt.Sprintf("%d lines, more than %d; split the function", number, maxFunctionLines)
 	case "lines":
 		return fmt.Sprintf("%d lines without tests, more than %d; split the package", number, maxPackageLines)
+	case "wide":
+		return fmt.Sprintf("%d lines have more than %d columns; wrap them", number, maxColumns)
 	default:
 		return fmt.Sprintf("%d %% of the arrows between its files point back, more than %d %%", number, maxBackPercent)
 	}
@@ -154,7 +161,8 @@ func parseException(line string) (m measure, e exception, err error) {
 		}
 		return measure{words[0], words[1]}, exception{reason: reason}, nil
 	}
-	if words = strings.Fields(line); len(words) < 3 || !slices.Contains([]string{"methods", "function", "lines", "back"}, words[0]) {
+	rules := []string{"methods", "function", "lines", "back", "wide"}
+	if words = strings.Fields(line); len(words) < 3 || !slices.Contains(rules, words[0]) {
 		return m, e, fmt.Errorf("want RULE SUBJECT NUMBER")
 	}
 	number, err := strconv.Atoi(words[2])
