@@ -37,7 +37,8 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	now := packageTable(t)
 	if *update {
-		if err := os.WriteFile(architecturePage, []byte(before+packagesBegin+now+packagesEnd+after), 0o644); err != nil {
+		if err := os.WriteFile(architecturePage, []byte(before+packagesBegin+now+packagesEnd+after),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		return

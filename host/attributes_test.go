@@ -21,16 +21,23 @@ const (
 
 // noticed has every field of a server block, and of the structs in it.
 var noticed = map[string]string{
-	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "BlockedByUser": elsewhere, "Registry": elsewhere, "Required": elsewhere, // identity, and what decides whether there is a server
-	"written":            elsewhere,                                                                  // for people
-	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, "LogLevel": elsewhere, // in gateway.Server, which each generation makes
+	// Identity, and what decides whether there is a server.
+	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "BlockedByUser": elsewhere,
+	"Registry": elsewhere, "Required": elsewhere,
+	"written": elsewhere, // for people
+	// In gateway.Server, which each generation makes.
+	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, "LogLevel": elsewhere,
 
-	"Layer": inConnection, "Protocol": inConnection, "MaxMessage": inConnection, "Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
+	"Layer": inConnection, "Protocol": inConnection, "MaxMessage": inConnection,
+	"Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
 	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
-	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection, "Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
+	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection,
+	"Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
 	"Share":   inBoth,
-	"Managed": inView, "Definitions": inView, "Lock": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
-	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView, "Tools.Idempotent": inView, "Tools.Confirm": inView,
+	"Managed": inView, "Definitions": inView,
+	"Lock": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
+	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView,
+	"Tools.Idempotent": inView, "Tools.Confirm": inView,
 }
 
 // TestReloadNoticesEveryAttribute: a new attribute of a server block takes effect in a
@@ -50,7 +57,8 @@ func TestReloadNoticesEveryAttribute(t *testing.T) {
 		}
 		before, after := &config.Server{Name: "a"}, &config.Server{Name: "a"}
 		alter(t, path, reflect.ValueOf(after).Elem().FieldByIndex(index))
-		if got := g.connectionInput(before) != g.connectionInput(after); got != (want == inConnection || want == inBoth) {
+		if got := g.connectionInput(before) != g.connectionInput(after); got != (want == inConnection ||
+			want == inBoth) {
 			t.Errorf("%s: new connections: %v", path, got)
 		}
 		if got := !sameView(before, after); got != (want == inView || want == inBoth) {
@@ -74,7 +82,8 @@ func eachField(of reflect.Type, prefix string, index []int, do func(path string,
 		}
 		path, at := prefix+f.Name, append(slices.Clone(index), i)
 		switch f.Type {
-		case reflect.TypeFor[config.Idle](), reflect.TypeFor[config.Timeouts](), reflect.TypeFor[config.Tools](), reflect.TypeFor[config.Resources]():
+		case reflect.TypeFor[config.Idle](), reflect.TypeFor[config.Timeouts](), reflect.TypeFor[config.Tools](),
+			reflect.TypeFor[config.Resources]():
 			eachField(f.Type, path+".", at, do)
 		default:
 			do(path, at)

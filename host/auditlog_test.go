@@ -79,13 +79,16 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 	carol := approval.Person{Name: "carol", Operator: true}
 	for i, approve := range []bool{true, false} {
 		c := &approval.Call{
-			Principal: authn.Principal{Subject: "alice", Tenant: "one"}, Item: policy.Item{Server: "other", Kind: policy.Tool, Name: "add"},
-			Arguments: fmt.Appendf(nil, `{"a":%d}`, i), Terms: policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, Rule: "confirm at f.hcl:1:1",
+			Principal: authn.Principal{Subject: "alice", Tenant: "one"},
+			Item:      policy.Item{Server: "other", Kind: policy.Tool, Name: "add"},
+			Arguments: fmt.Appendf(nil, `{"a":%d}`, i),
+			Terms:     policy.Approval{Valid: time.Minute, Covers: policy.CoversCall}, Rule: "confirm at f.hcl:1:1",
 		}
 		if err := a.process.approvals.Confirm(t.Context(), c); !fault.Is(err, fault.ApprovalRequired) {
 			t.Fatal(err)
 		}
-		if _, err := a.Approvals().Answer(a.Approvals().Calls(carol, true)[0].ID, approval.Answer{Person: carol, Approve: approve}); err != nil {
+		if _, err := a.Approvals().Answer(a.Approvals().Calls(carol, true)[0].ID,
+			approval.Answer{Person: carol, Approve: approve}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -97,7 +100,8 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 	var got []string
 	var rows []audit.Row
 	deadline := time.Now().Add(20 * time.Second)
-	for _, want := range []string{"reload ok", "plugin_start ok", "plugin_crash error", "approval ok", "approval approval_denied", "reload error"} {
+	for _, want := range []string{"reload ok", "plugin_start ok", "plugin_crash error", "approval ok",
+		"approval approval_denied", "reload error"} {
 		for got, rows = events(t, path); !slices.Contains(got, want); got, rows = events(t, path) {
 			if time.Now().After(deadline) {
 				t.Fatalf("no %q in %q", want, got)
@@ -107,7 +111,8 @@ func TestAuditRecordsOtherEvents(t *testing.T) {
 	}
 	for _, r := range rows {
 		switch {
-		case r.Kind == audit.Approval && (r.By != "carol" || r.Subject != "alice" || r.Item != "add" || r.Rule == "" || r.ArgumentsDigest == "" || r.Arguments != nil),
+		case r.Kind == audit.Approval && (r.By != "carol" || r.Subject != "alice" || r.Item != "add" || r.Rule == "" ||
+			r.ArgumentsDigest == "" || r.Arguments != nil),
 			r.Kind == audit.Reload && r.Outcome == audit.OK && !strings.HasPrefix(r.Detail, "generation "),
 			r.Kind == audit.PluginCrash && (r.Plugin != "stdio" || r.Code == "" || r.Message == ""),
 			r.Kind == audit.Reload && r.Outcome == audit.Failed && r.Code != "config.invalid":

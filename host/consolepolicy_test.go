@@ -91,11 +91,13 @@ func TestConsoleExplainsRequestsThatArePartlyKnown(t *testing.T) {
 		if err != nil || x.Decision.Verdict != c.want {
 			t.Errorf("%s: %s because %s, %v, want %s", name, x.Decision.Verdict, x.Decision.Rule, err, c.want)
 		}
-		if failed := strings.Contains(x.Decision.Because(), "failed: principal.claims.team is null"); failed != (c.role == "failing") {
+		if failed := strings.Contains(x.Decision.Because(),
+			"failed: principal.claims.team is null"); failed != (c.role == "failing") {
 			t.Errorf("%s: because %s", name, x.Decision.Because())
 		}
 	}
-	for _, u := range []console.Use{{Address: "nowhere"}, {Address: "10.0.0.0/8"}, {Time: "noon"}, {Time: "2026-13-01T00:00"}} {
+	for _, u := range []console.Use{{Address: "nowhere"}, {Address: "10.0.0.0/8"}, {Time: "noon"},
+		{Time: "2026-13-01T00:00"}} {
 		u.Tool = tool
 		if _, err := all.Policy.Explain(u); err == nil {
 			t.Errorf("%+v is accepted", u)

@@ -36,7 +36,8 @@ func TestDependenciesAreDocumented(t *testing.T) {
 		}
 		slices.Sort(named)
 		if !slices.Equal(named, imported[module]) {
-			t.Errorf("docs/dependencies.md: %s is said to be imported by %q, and is by %q", module, named, imported[module])
+			t.Errorf("docs/dependencies.md: %s is said to be imported by %q, and is by %q",
+				module, named, imported[module])
 		}
 		if len(named) == 0 && !strings.Contains(where, "test") {
 			t.Errorf("docs/dependencies.md: %s: the last column names no package and no tests", module)

@@ -124,7 +124,8 @@ func parseDeviations(file, content string) ([]deviation, error) {
 			ok = ok && cell != "" && cell == strings.TrimSpace(cell) && !strings.Contains(cell, "|")
 		}
 		if !ok {
-			return nil, fmt.Errorf("%s:%d: write \"deviation: SENDS | DOES | REPORTS\", where REPORTS is like \"python-sdk#3385, cline#10553\" or \"-\"", file, i+1)
+			return nil, fmt.Errorf("%s:%d: write \"deviation: SENDS | DOES | REPORTS\", where REPORTS is like \"python-sdk#3385, cline#10553\" or \"-\"",
+				file, i+1)
 		}
 		rows = append(rows, deviation{cells[0], cells[1], cells[2], file})
 	}
@@ -180,7 +181,8 @@ func TestDeviationLines(t *testing.T) {
 		t.Error("a table without rows is accepted")
 	}
 	for _, name := range []string{"a.txtar", "b_test.go"} {
-		if err := os.WriteFile(filepath.Join(empty, name), []byte("# deviation: twice | is told | -\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(empty, name), []byte("# deviation: twice | is told | -\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -42,7 +42,8 @@ func TestDirsAreAbsolute(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer d.Clean()
-			for got, want := range map[string]string{string(d.Cache): c.cache, d.Data: c.data, filepath.Dir(d.Run): c.runIn} {
+			for got, want := range map[string]string{string(d.Cache): c.cache, d.Data: c.data,
+				filepath.Dir(d.Run): c.runIn} {
 				if got != filepath.Join(here, want) {
 					t.Errorf("%s, want %s in %s", got, want, here)
 				}
@@ -73,7 +74,8 @@ func TestExposedSocketDirectoryIsRefused(t *testing.T) {
 		return map[string]string{"JUNCTOR_HOME": home}[name], name == "JUNCTOR_HOME"
 	}
 	_, err = host.FindDirs(lookup)
-	if f := fault.As(err); err == nil || !strings.Contains(f.Message, run) || !strings.Contains(f.Hint, "chmod go-w "+run) {
+	if f := fault.As(err); err == nil || !strings.Contains(f.Message, run) ||
+		!strings.Contains(f.Hint, "chmod go-w "+run) {
 		t.Fatalf("%v", err)
 	}
 	if err := os.Chmod(run, 0o700); err != nil {

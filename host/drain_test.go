@@ -79,7 +79,8 @@ func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 	c := catalog.New(nil, "", log, nil)
 	a := &Process{Gateway: gateway.New(gateway.Options{Version: "1", Catalog: c, Log: log})}
 	u := upstream.New(upstream.Options{
-		Name: "a", Peer: a.Gateway.Peer("a"), Revisions: fixedRevision(revision), Log: log, Start: time.Second, Call: drainTimeout,
+		Name: "a", Peer: a.Gateway.Peer("a"), Revisions: fixedRevision(revision), Log: log, Start: time.Second,
+		Call: drainTimeout,
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	before, rules := &generation{}, policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})
@@ -148,7 +149,8 @@ func TestReloadDoesNotWaitForPersonsForever(t *testing.T) {
 	for _, revision := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDrainFixture(t, revision)
-			if after := <-d.drained; after < gateway.AskTime-time.Second || after > gateway.AskTime+drainTimeout+time.Second {
+			if after := <-d.drained; after < gateway.AskTime-time.Second ||
+				after > gateway.AskTime+drainTimeout+time.Second {
 				t.Errorf("%s: closed after %s", revision, after)
 			}
 		})

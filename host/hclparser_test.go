@@ -30,7 +30,8 @@ func TestOnlyOnePackageParsesHCL(t *testing.T) {
 	walkSources(t, func(rel, _ string, imports []string) {
 		for _, imp := range imports {
 			switch imp {
-			case hclModule + "/hclparse", hclModule + "/hclsimple", hclModule + "/json", "github.com/hashicorp/hcl", "github.com/hashicorp/hcl/hcl/parser":
+			case hclModule + "/hclparse", hclModule + "/hclsimple", hclModule + "/json", "github.com/hashicorp/hcl",
+				"github.com/hashicorp/hcl/hcl/parser":
 				t.Errorf("%s imports %s, which parses without bounds: use host/hcltext", rel, imp)
 			}
 		}

@@ -243,7 +243,8 @@ func walkSources(t *testing.T, each func(rel, dir string, imports []string)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
+		if d.IsDir() &&
+			(d.Name() == "testdata" || d.Name() == "bin" || strings.HasPrefix(d.Name(), ".") && d.Name() != "..") {
 			return fs.SkipDir
 		}
 		if filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") {

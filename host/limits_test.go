@@ -14,25 +14,37 @@ import (
 // not by how many tokens there are.
 func TestClientele(t *testing.T) {
 	token := func(tenant, subject string) config.Authentication {
-		return config.Authentication{Kind: "static_token", Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+		return config.Authentication{Kind: "static_token",
+			Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
 	}
 	for what, c := range map[string]struct {
 		http  config.HTTP
 		want  clientele
 		stdio bool
 	}{
-		"everybody":                        {config.HTTP{}, clientele{}, false},
-		"one":                              {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{}, false},
-		"one with two tokens":              {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}}, clientele{}, false},
-		"two":                              {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}}, clientele{subjects: true}, false},
-		"of two tenants":                   {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}}, clientele{tenants: true}, false},
-		"TLS":                              {config.HTTP{TLS: &config.TLS{}}, clientele{}, false},
-		"certificates":                     {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}}, clientele{subjects: true}, false},
-		"a token, certificates":            {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{}, false},
-		"an identity provider":             {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}, clientele{subjects: true}, false},
-		"everybody, and stdio":             {config.HTTP{}, clientele{}, true},
-		"one, and stdio":                   {config.HTTP{Auth: []config.Authentication{token("local", "x")}}, clientele{subjects: true}, true},
-		"one of another tenant, and stdio": {config.HTTP{Auth: []config.Authentication{token("a", "x")}}, clientele{tenants: true}, true},
+		"everybody": {config.HTTP{}, clientele{}, false},
+		"one": {config.HTTP{Auth: []config.Authentication{token("a", "x")}},
+			clientele{}, false},
+		"one with two tokens": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}},
+			clientele{}, false},
+		"two": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}},
+			clientele{subjects: true}, false},
+		"of two tenants": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}},
+			clientele{tenants: true}, false},
+		"TLS": {config.HTTP{TLS: &config.TLS{}}, clientele{}, false},
+		"certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}},
+			clientele{subjects: true}, false},
+		"a token, certificates": {
+			config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{},
+			false,
+		},
+		"an identity provider": {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}},
+			clientele{subjects: true}, false},
+		"everybody, and stdio": {config.HTTP{}, clientele{}, true},
+		"one, and stdio": {config.HTTP{Auth: []config.Authentication{token("local", "x")}},
+			clientele{subjects: true}, true},
+		"one of another tenant, and stdio": {config.HTTP{Auth: []config.Authentication{token("a", "x")}},
+			clientele{tenants: true}, true},
 	} {
 		if got := clienteleOf(c.http, c.stdio); got != c.want {
 			t.Errorf("%s: %+v", what, got)
@@ -57,12 +69,17 @@ func TestDefaultShares(t *testing.T) {
 		"one client":            {},
 		"several of one tenant": {clients: clientele{subjects: true}, want: limit.Shares{Principal: 50}},
 		"one each of tenants":   {clients: clientele{tenants: true}, want: limit.Shares{Tenant: 50}},
-		"several of tenants":    {clients: clientele{tenants: true, subjects: true}, want: limit.Shares{Tenant: 50, Principal: 25}},
-		"at least":              {clients: clientele{tenants: true, subjects: true}, least: 40, want: limit.Shares{Tenant: 50, Principal: 40}},
-		"no more than a tenant": {clients: clientele{tenants: true, subjects: true}, least: 70, want: limit.Shares{Tenant: 50, Principal: 50}},
-		"configured":            {clients: clientele{tenants: true, subjects: true}, tenant: &ten, principal: &none, want: limit.Shares{Tenant: 10}},
-		"configured for one":    {principal: &ten, want: limit.Shares{Principal: 10}},
-		"configured in part":    {clients: clientele{tenants: true, subjects: true}, principal: &ten, want: limit.Shares{Tenant: 50, Principal: 10}},
+		"several of tenants": {clients: clientele{tenants: true, subjects: true},
+			want: limit.Shares{Tenant: 50, Principal: 25}},
+		"at least": {clients: clientele{tenants: true, subjects: true}, least: 40,
+			want: limit.Shares{Tenant: 50, Principal: 40}},
+		"no more than a tenant": {clients: clientele{tenants: true, subjects: true}, least: 70,
+			want: limit.Shares{Tenant: 50, Principal: 50}},
+		"configured": {clients: clientele{tenants: true, subjects: true}, tenant: &ten, principal: &none,
+			want: limit.Shares{Tenant: 10}},
+		"configured for one": {principal: &ten, want: limit.Shares{Principal: 10}},
+		"configured in part": {clients: clientele{tenants: true, subjects: true}, principal: &ten,
+			want: limit.Shares{Tenant: 50, Principal: 10}},
 	} {
 		if got := c.clients.shares(100, c.least, c.tenant, c.principal); got != c.want {
 			t.Errorf("%s: %+v", what, got)
@@ -76,7 +93,8 @@ func TestDocumentedShares(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("the connections to one server that not all clients share, %d |", limit.DefaultConnections); !strings.Contains(string(page), want) {
+	if want := fmt.Sprintf("the connections to one server that not all clients share, %d |",
+		limit.DefaultConnections); !strings.Contains(string(page), want) {
 		t.Errorf("docs/gateway.md does not contain %q", want)
 	}
 }
@@ -84,7 +102,8 @@ func TestDocumentedShares(t *testing.T) {
 // TestApprovalShare: one of several tenants gets half of the calls that wait for an approval.
 func TestApprovalShare(t *testing.T) {
 	token := func(tenant, subject string) config.Authentication {
-		return config.Authentication{Kind: "static_token", Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+		return config.Authentication{Kind: "static_token",
+			Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
 	}
 	for what, c := range map[string]struct {
 		auth []config.Authentication

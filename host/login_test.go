@@ -11,8 +11,10 @@ import (
 // other has five minutes.
 func TestLoginTime(t *testing.T) {
 	for settings, want := range map[string]time.Duration{
-		``: defaultLoginTime, `{}`: defaultLoginTime, `{"login_timeout":"90s"}`: 90 * time.Second, `{"login_timeout":"20m"}`: 20 * time.Minute,
-		`{"login_timeout":"9h"}`: time.Hour, `{"login_timeout":"-1s"}`: defaultLoginTime, `{"login_timeout":"soon"}`: defaultLoginTime,
+		``: defaultLoginTime, `{}`: defaultLoginTime,
+		`{"login_timeout":"90s"}`: 90 * time.Second, `{"login_timeout":"20m"}`: 20 * time.Minute,
+		`{"login_timeout":"9h"}`:  time.Hour,
+		`{"login_timeout":"-1s"}`: defaultLoginTime, `{"login_timeout":"soon"}`: defaultLoginTime,
 		`{"login_timeout":7}`: defaultLoginTime, `{"login_timeout":null}`: defaultLoginTime, `[`: defaultLoginTime,
 	} {
 		if got := LoginTime(&config.Server{Auth: &config.Block{Settings: []byte(settings)}}); got != want {

@@ -21,7 +21,8 @@ const socketTable = `  sl  local_address rem_address   st tx_queue rx_queue tr t
 
 func TestUserOfSocket(t *testing.T) {
 	own := netip.MustParseAddrPort("127.0.0.1:7576")
-	for peer, want := range map[string]int{"127.0.0.1:54321": 1001, "127.0.0.1:54323": 1002, "127.0.0.1:54322": -1, "127.0.0.1:54324": -1, "127.0.0.2:54321": -1, "[::1]:54321": -1} {
+	for peer, want := range map[string]int{"127.0.0.1:54321": 1001, "127.0.0.1:54323": 1002,
+		"127.0.0.1:54322": -1, "127.0.0.1:54324": -1, "127.0.0.2:54321": -1, "[::1]:54321": -1} {
 		user, found := userOf(strings.NewReader(socketTable), netip.MustParseAddrPort(peer), own)
 		if !found {
 			user = -1
@@ -57,7 +58,9 @@ func TestOtherUser(t *testing.T) {
 		if os.Getuid() != 0 {
 			continue // only root can run a program as another user
 		}
-		cmd := exec.Command("python3", "-c", "import socket,sys; s=socket.create_connection((sys.argv[1], int(sys.argv[2]))); s.recv(1)", l.Addr().(*net.TCPAddr).IP.String(), l.Addr().String()[strings.LastIndex(l.Addr().String(), ":")+1:])
+		cmd := exec.Command("python3", "-c",
+			"import socket,sys; s=socket.create_connection((sys.argv[1], int(sys.argv[2]))); s.recv(1)",
+			l.Addr().(*net.TCPAddr).IP.String(), l.Addr().String()[strings.LastIndex(l.Addr().String(), ":")+1:])
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4242, Gid: 4242}}
 		if err := cmd.Start(); err != nil {
 			t.Skip(err)

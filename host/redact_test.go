@@ -11,7 +11,8 @@ import (
 func TestMasksOfConfigurations(t *testing.T) {
 	r := &redactor{}
 	use := func(secret string) *configMask {
-		return r.use(func(text string) string { return strings.ReplaceAll(text, secret, "***") }, func(text string) bool { return strings.Contains(text, secret) })
+		return r.use(func(text string) string { return strings.ReplaceAll(text, secret, "***") },
+			func(text string) bool { return strings.Contains(text, secret) })
 	}
 	inEffect, drains := use("in-effect"), use("drains")
 	for range 2 * maxRetiredMasks {
@@ -24,7 +25,8 @@ func TestMasksOfConfigurations(t *testing.T) {
 	for _, m := range retired {
 		r.retire(m)
 	}
-	if got := r.hide("in-effect, drains, discarded, retired-0, retired-1, retired-8"); got != "***, ***, discarded, retired-0, ***, ***" {
+	if got := r.hide("in-effect, drains, discarded, retired-0, retired-1, retired-8"); got !=
+		"***, ***, discarded, retired-0, ***, ***" {
 		t.Error(got)
 	}
 	r.retire(drains)
@@ -62,7 +64,8 @@ func TestLateSecretIsConcealed(t *testing.T) {
 		v.obtained = append(v.obtained, fmt.Sprintf("another-token-%d", n))
 	}
 	v.add("the-last-token")
-	if got := v.hide("tok3n-of-ada, a person's secret, another-token-1, the-last-token"); got != "tok3n-of-ada, ***, ***, ***" {
+	if got := v.hide("tok3n-of-ada, a person's secret, another-token-1, the-last-token"); got !=
+		"tok3n-of-ada, ***, ***, ***" {
 		t.Errorf("the oldest goes first: %s", got)
 	}
 }

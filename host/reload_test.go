@@ -43,7 +43,8 @@ func loadApp(t *testing.T) *reloadedApp {
 func demoDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for out, pkg := range map[string]string{"demo": "./testdata/demo", filepath.Join("plugins", "junctor-plugin-stdio"): "./plugins/stdio"} {
+	for out, pkg := range map[string]string{"demo": "./testdata/demo",
+		filepath.Join("plugins", "junctor-plugin-stdio"): "./plugins/stdio"} {
 		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
 		cmd.Dir = ".."
 		if text, err := cmd.CombinedOutput(); err != nil {
@@ -78,7 +79,8 @@ func (a *reloadedApp) write(t *testing.T, version int, broken bool) {
 	t.Helper()
 	text := ""
 	for name, v := range map[string]int{"steady": 0, "other": version} {
-		text += fmt.Sprintf("server %q {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = \"%d\" }\n  }\n}\n", name, v)
+		text += fmt.Sprintf("server %q {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = \"%d\" }\n  }\n}\n",
+			name, v)
 	}
 	if broken {
 		text += "server \"unclosed\" {\n"
@@ -102,7 +104,8 @@ func (a *reloadedApp) connect(t *testing.T) {
 // goroutines as before, and none after Stop.
 func TestReloadLeaksNoGoroutine(t *testing.T) {
 	// The goroutine that makes all forks lasts as long as the process.
-	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(), goleak.IgnoreTopFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"))
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent(),
+		goleak.IgnoreTopFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"))
 	a := loadApp(t)
 	defer a.Stop()
 	a.connect(t)
@@ -121,7 +124,8 @@ func TestReloadLeaksNoGoroutine(t *testing.T) {
 	}
 	if after := runtime.NumGoroutine(); after > before {
 		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines before the reloads, %d afterwards\n%s", before, after, stacks[:runtime.Stack(stacks, true)])
+		t.Errorf("%d goroutines before the reloads, %d afterwards\n%s",
+			before, after, stacks[:runtime.Stack(stacks, true)])
 	}
 }
 
@@ -145,7 +149,8 @@ func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
 	for server, end := range ended {
 		key := credential.Key{Server: server, Version: a.current.Load().inputs[server]}
 		_, err := a.process.credentials.Credentials(key, func() (*credential.Broker, func()) {
-			return credential.New(credential.Options{Server: server, Auth: constantCredentials{}}), func() { close(end) }
+			return credential.New(credential.Options{Server: server, Auth: constantCredentials{}}),
+				func() { close(end) }
 		}).Authorize(t.Context(), sdk.AuthRequest{})
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +183,8 @@ func TestReloadRenewsFilesOfWrappedPrograms(t *testing.T) {
 	}
 	a := &reloadedApp{path: filepath.Join(dir, "junctor.hcl")}
 	write := func(command, value string) {
-		text := fmt.Sprintf("server \"w\" {\n  transport \"cli\" {\n    command = [\"true\"]\n  }\n}\nserver \"other\" {\n  transport \"stdio\" {\n    command = [%s]\n    env = { VERSION = %q }\n  }\n}\n", command, value)
+		text := fmt.Sprintf("server \"w\" {\n  transport \"cli\" {\n    command = [\"true\"]\n  }\n}\nserver \"other\" {\n  transport \"stdio\" {\n    command = [%s]\n    env = { VERSION = %q }\n  }\n}\n",
+			command, value)
 		if err := os.WriteFile(a.path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,8 @@ func TestNoDirectoryForSockets(t *testing.T) {
 	missing, long := filepath.Join(dir, "m"), filepath.Join(dir, strings.Repeat("x", 200))
 	_, err = makeRunDir([]runPlace{{long, tempPrefix}, {filepath.Join(file, "run"), ""}, {missing, tempPrefix}})
 	f := fault.As(err)
-	for _, want := range []string{long + ": the path is ", file + "/run: not a directory", missing + ": no such file or directory"} {
+	for _, want := range []string{long + ": the path is ", file + "/run: not a directory",
+		missing + ": no such file or directory"} {
 		if !strings.Contains(f.Message, want) {
 			t.Errorf("%q does not say %q", f.Message, want)
 		}

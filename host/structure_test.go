@@ -75,7 +75,9 @@ func TestStructure(t *testing.T) {
 // compareStructure returns a line for each difference between what exceeds a
 // limit and the exceptions, sorted, and the exceptions that -update leaves:
 // those that went down have the new number, and those that are over are gone.
-func compareStructure(now map[measure]int, listed map[measure]exception) (problems []string, left map[measure]exception) {
+func compareStructure(now map[measure]int, listed map[measure]exception) (
+	problems []string, left map[measure]exception,
+) {
 	left = map[measure]exception{}
 	all := maps.Clone(listed)
 	for m := range now {
@@ -86,10 +88,14 @@ func compareStructure(now map[measure]int, listed map[measure]exception) (proble
 		was, isListed := listed[m]
 		switch {
 		case !exceeds:
-			problems = append(problems, fmt.Sprintf("%s: within the limit; delete its line from testdata/structure.txt, or run with -update", m))
+			problems = append(problems,
+				fmt.Sprintf("%s: within the limit; delete its line from testdata/structure.txt, or run with -update",
+					m))
 			continue
 		case !isListed && m.rule == "small":
-			problems = append(problems, fmt.Sprintf("%s: %d lines, less than %d; merge the package, or write \"%s: REASON\" into testdata/structure.txt", m, number, minPackageLines, m))
+			problems = append(problems,
+				fmt.Sprintf("%s: %d lines, less than %d; merge the package, or write \"%s: REASON\" into testdata/structure.txt",
+					m, number, minPackageLines, m))
 			continue
 		case !isListed:
 			problems = append(problems, fmt.Sprintf("%s: %s", m, tooMuch(m.rule, number)))
@@ -98,9 +104,13 @@ func compareStructure(now map[measure]int, listed map[measure]exception) (proble
 			left[m] = was
 			continue
 		case number > was.number:
-			problems = append(problems, fmt.Sprintf("%s: %d is more than the %d in testdata/structure.txt, which may only go down", m, number, was.number))
+			problems = append(problems,
+				fmt.Sprintf("%s: %d is more than the %d in testdata/structure.txt, which may only go down",
+					m, number, was.number))
 		case number < was.number:
-			problems = append(problems, fmt.Sprintf("%s: write \"%s %d\" into testdata/structure.txt, or run with -update: it was %d", m, m, number, was.number))
+			problems = append(problems,
+				fmt.Sprintf("%s: write \"%s %d\" into testdata/structure.txt, or run with -update: it was %d",
+					m, m, number, was.number))
 		}
 		left[m] = exception{number: min(number, was.number)}
 	}

@@ -43,7 +43,8 @@ func (*deep) one() {}
 func (g *generic[T]) three() {}
 `)
 	all := p.methods()
-	for name, want := range map[string]string{"base": "one two", "deep": "one two", "generic": "one three two", "both": "one two"} {
+	for name, want := range map[string]string{"base": "one two", "deep": "one two", "generic": "one three two",
+		"both": "one two"} {
 		if got := strings.Join(slices.Sorted(maps.Keys(all[name])), " "); got != want {
 			t.Errorf("%s has %q, want %q", name, got, want)
 		}
@@ -70,13 +71,17 @@ func bottom() { Top() }
 func TestStructureCountsArrowsBack(t *testing.T) {
 	for _, c := range []struct{ name, comment, want string }{
 		{"listed", "Files, from the top: top.go,\n// middle.go, bottom.go.", "top.go middle.go bottom.go: 1 of 4"},
-		{"listed for other systems", "Files, from the top: bottom_windows.go, bottom.go, middle.go, top.go.", "bottom.go middle.go top.go: 3 of 4"},
+		{"listed for other systems", "Files, from the top: bottom_windows.go, bottom.go, middle.go, top.go.",
+			"bottom.go middle.go top.go: 3 of 4"},
 		{"computed", "It does nothing.", "middle.go top.go bottom.go: 1 of 4"},
 		{"incomplete", "Files, from the top: top.go, bottom.go.", "the package comment lists files, but not middle.go"},
-		{"unknown", "Files, from the top: top.go, middel.go.", "the package comment lists middel.go, which is no file or listed twice"},
-		{"twice", "Files, from the top: top.go, top.go.", "the package comment lists top.go, which is no file or listed twice"},
+		{"unknown", "Files, from the top: top.go, middel.go.",
+			"the package comment lists middel.go, which is no file or listed twice"},
+		{"twice", "Files, from the top: top.go, top.go.",
+			"the package comment lists top.go, which is no file or listed twice"},
 	} {
-		p := parsePackage(t, threeFiles+"-- doc.go --\n// Package example is one.\n//\n// "+c.comment+"\npackage example\n")
+		p := parsePackage(t,
+			threeFiles+"-- doc.go --\n// Package example is one.\n//\n// "+c.comment+"\npackage example\n")
 		if got := describeOrder(p); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
@@ -125,7 +130,8 @@ func TestStructureExceptionsOnlyGoDown(t *testing.T) {
 	if !maps.Equal(left, map[measure]exception{m("lines"): {number: 9400}, m("methods"): {number: 50}}) {
 		t.Errorf("-update leaves %v", left)
 	}
-	for _, line := range []string{"small host/x", "small host/x: ", "methods host/x", "methods host/x many", "lock host/x 4"} {
+	for _, line := range []string{"small host/x", "small host/x: ", "methods host/x", "methods host/x many",
+		"lock host/x 4"} {
 		if _, _, err := parseException(line); err == nil {
 			t.Errorf("%q is no exception", line)
 		}

@@ -38,7 +38,8 @@ func readPackages(t *testing.T) []*sourcePackage {
 			p = newSourcePackage(dir)
 			packages[dir] = p
 		}
-		f, err := parser.ParseFile(p.set, filepath.Join("..", rel), nil, parser.ParseComments|parser.SkipObjectResolution)
+		f, err := parser.ParseFile(p.set, filepath.Join("..", rel), nil,
+			parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

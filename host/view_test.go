@@ -125,14 +125,22 @@ func TestViewDecidesAsWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := map[string]authn.Principal{
-		"everyone":                  {Tenant: authn.DefaultTenant},                                                     // why "" TOOL
-		"local":                     authn.Local(),                                                                     // why local TOOL
-		"subject ada":               {Subject: "ada", Tenant: authn.DefaultTenant},                                     // why ada TOOL
-		"role reader":               {Tenant: authn.DefaultTenant, Roles: []string{"reader"}},                          // --role reader
-		"role robot":                {Tenant: authn.DefaultTenant, Roles: []string{"robot"}},                           // --role robot
-		"group qa":                  {Tenant: authn.DefaultTenant, Groups: []string{"qa"}},                             // --group qa
-		"subject ci of tenant acme": {Subject: "ci", Tenant: "acme", Method: "static_token", Roles: []string{"robot"}}, // why ci TOOL
-		"subject ada of issuer https://id.example.com": {Subject: "ada", Tenant: authn.DefaultTenant, Issuer: "https://id.example.com"},
+		// why "" TOOL
+		"everyone": {Tenant: authn.DefaultTenant},
+		// why local TOOL
+		"local": authn.Local(),
+		// why ada TOOL
+		"subject ada": {Subject: "ada", Tenant: authn.DefaultTenant},
+		// --role reader
+		"role reader": {Tenant: authn.DefaultTenant, Roles: []string{"reader"}},
+		// --role robot
+		"role robot": {Tenant: authn.DefaultTenant, Roles: []string{"robot"}},
+		// --group qa
+		"group qa": {Tenant: authn.DefaultTenant, Groups: []string{"qa"}},
+		// why ci TOOL
+		"subject ci of tenant acme": {Subject: "ci", Tenant: "acme", Method: "static_token", Roles: []string{"robot"}},
+		"subject ada of issuer https://id.example.com": {Subject: "ada", Tenant: authn.DefaultTenant,
+			Issuer: "https://id.example.com"},
 	}
 	for _, name := range v.Principals {
 		if _, ok := why[name]; !ok {
@@ -148,9 +156,11 @@ func TestViewDecidesAsWhy(t *testing.T) {
 		}
 		for name, who := range why {
 			got, ok := v.Decisions[it.Decided][name]
-			want := a.Explain(policy.Query{Principal: &who, Item: item, AnyRequest: who.Method != authn.Local().Method}, tool, nil).Decision
+			want := a.Explain(policy.Query{Principal: &who, Item: item, AnyRequest: who.Method != authn.Local().Method},
+				tool, nil).Decision
 			place := strings.ReplaceAll(want.Rule, filepath.Dir(a.path)+"/", "")
-			if !ok || got.Decision != want.Verdict.String() || got.Rule != place || (got.Approval == "") != (want.Approval() == nil) {
+			if !ok || got.Decision != want.Verdict.String() || got.Rule != place ||
+				(got.Approval == "") != (want.Approval() == nil) {
 				t.Errorf("%s for %s: %+v, why says %s because %s", item, name, got, want.Verdict, want.Rule)
 			}
 			seen[got.Decision] = true
@@ -166,7 +176,8 @@ func TestViewDecidesAsWhy(t *testing.T) {
 func TestViewHasNoSecretAndNoPlace(t *testing.T) {
 	a := viewedApp(t, viewed)
 	text := string(a.View(t.Context()).Encode())
-	for _, secret := range []string{"a-literal-secret", "0123456789abcdef", filepath.Dir(a.path), plan.DigestOf([]byte(`"a-literal-secret"`)), a.Config().Servers[0].Fingerprint} {
+	for _, secret := range []string{"a-literal-secret", "0123456789abcdef", filepath.Dir(a.path),
+		plan.DigestOf([]byte(`"a-literal-secret"`)), a.Config().Servers[0].Fingerprint} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the view has %q", secret)
 		}
@@ -188,7 +199,9 @@ func TestViewNoticesWhatClientsSee(t *testing.T) {
 		{`default = { language = "de" }`, `hidden = true`, "demo: tool greet", "demo__greet"},
 		{`read = ["add"]`, `read = ["greet"]`, "demo: tools.read", "demo__add demo__greet"},
 		{`"a-literal-secret"`, `"another"`, "", ""},
-		{`enabled = false`, `enabled = true`, "off: enabled", "off__introduce junctor://off/demo%3A%2F%2Fabout off__add off__fail off__greet"}, // its lists are those of twin
+		// Its lists are those of twin.
+		{`enabled = false`, `enabled = true`, "off: enabled",
+			"off__introduce junctor://off/demo%3A%2F%2Fabout off__add off__fail off__greet"},
 		{`pin = { a = 7 }`, `pin = { a = 8 }`, "twin: tool add", ""},
 	} {
 		if !strings.Contains(viewed, test.old) {
@@ -223,7 +236,8 @@ func TestViewNoticesWhatClientsSee(t *testing.T) {
 func TestViewOfAConditionThatChanged(t *testing.T) {
 	a := viewedApp(t, viewed)
 	before := a.View(t.Context())
-	if err := os.WriteFile(a.path, []byte(strings.Replace(viewed, `args.language == "de"`, `args.language == "fr"`, 1)), 0o600); err != nil {
+	if err := os.WriteFile(a.path, []byte(strings.Replace(viewed, `args.language == "de"`, `args.language == "fr"`, 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, diags, err := a.Reload(t.Context(), nil, "a test"); err != nil || diags.HasErrors() {

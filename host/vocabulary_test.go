@@ -15,11 +15,15 @@ import (
 // a package, a file, or anything that a package declares, in any case.
 var riddles = map[string]string{
 	"talk": "suspendedCall", "roll": "registry", "room": "quota, eviction or space", "lease": "exclusive connection",
-	"park": "suspend", "parked": "suspended", "ticket": "id", "sealer": "codec", "visit": "URL elicitation", "greeting": "initialize result",
-	"misfit": "mismatch", "quiz": "elicitation", "desk": "fixture", "hall": "fixture", "joint": "coalescer", "boxstream": "sseStream",
+	"park": "suspend", "parked": "suspended",
+	"ticket": "id", "sealer": "codec", "visit": "URL elicitation", "greeting": "initialize result",
+	"misfit": "mismatch", "quiz": "elicitation",
+	"desk": "fixture", "hall": "fixture", "joint": "coalescer", "boxstream": "sseStream",
 	"crowd": "limiter", "hush": "redact", "handson": "passthrough", "foresee": "collect", "veil": "redactor",
-	"heed": "lower or record", "landlords": "homes", "stranger": "peer", "newcomer": "new client", "outbox": "queue", "papers": "documents",
-	"house": "its content", "door": "its content", "witness": "diagnoser", "trouble": "failure", "overdue": "slow", "wenton": "its event",
+	"heed": "lower or record", "landlords": "homes", "stranger": "peer", "newcomer": "new client",
+	"outbox": "queue", "papers": "documents",
+	"house": "its content", "door": "its content", "witness": "diagnoser",
+	"trouble": "failure", "overdue": "slow", "wenton": "its event",
 }
 
 // unclearSubject matches the beginning of a comment line whose subject is a

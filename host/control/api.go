@@ -3,17 +3,17 @@
 //
 // The protocol is HTTP with JSON bodies: GET /v1/status returns a [Status], and POST
 // /v1/reload returns a [Reloaded] or, with status 422, a [Failure]. GET /v1/approvals
-// returns [Approvals], and POST /v1/approvals/ID/approve, /deny or /revoke, with an [Answering] or nothing, an [Approval] or a
-// [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
-// [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items
-// beyond that. POST /v1/console/link returns a [ConsoleLink] or a [Failure]. GET /v1/logs
-// returns a [LogLine] a line, as a [LogQuery] in the URL says: follow=true, level=warn,
-// server=NAME (repeatable), since=10m or a time. GET /v1/events returns an [EventLine] a
-// line, with follow=true also those to come; with kind=calls, which needs follow=true, it
-// returns the beginnings and ends of calls from then on. Streams end with the process; at most 8 are
-// followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart, /connect or
-// /disconnect returns a [Restarted], POST /v1/servers/NAME/login a [LoginPage] and GET the same a [LoginDone] at the end of the login, and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure]
-// with status 422. A wrong query or body gets a [Failure] with status 400.
+// returns [Approvals], and POST /v1/approvals/ID/approve, /deny or /revoke, with an [Answering] or nothing,
+// an [Approval] or a [Failure]. GET /v1/view returns a [plan.View] of the configuration in effect, of at most
+// [plan.MaxItems] items and [plan.MaxBytes] bytes; its member left_out counts the items beyond that. POST
+// /v1/console/link returns a [ConsoleLink] or a [Failure]. GET /v1/logs returns a [LogLine] a line, as a
+// [LogQuery] in the URL says: follow=true, level=warn, server=NAME (repeatable), since=10m or a time. GET
+// /v1/events returns an [EventLine] a line, with follow=true also those to come; with kind=calls, which needs
+// follow=true, it returns the beginnings and ends of calls from then on. Streams end with the process; at
+// most 8 are followed at a time, and the next gets status 503. POST /v1/servers/NAME/restart, /connect or
+// /disconnect returns a [Restarted], POST /v1/servers/NAME/login a [LoginPage] and GET the same a [LoginDone]
+// at the end of the login, and PUT /v1/log-level with a [LogLevel] returns the same, or both a [Failure] with
+// status 422. A wrong query or body gets a [Failure] with status 400.
 //
 // Fields are only added to version 1. The socket belongs to the user alone. A peer is
 // refused if it is a process of another user, except root, or if it descends from a Junctor
@@ -84,7 +84,8 @@ const MostBy = 128
 // ValidBy reports whether a text can be the name of a person in an [Answering]: "" for none, or a
 // text with a letter or a digit that people see.
 func ValidBy(by string) bool {
-	return by == "" || len(by) <= MostBy && visible.HasLetter(by) && !strings.ContainsFunc(by, func(r rune) bool { return !unicode.IsPrint(r) })
+	return by == "" || len(by) <= MostBy && visible.HasLetter(by) &&
+		!strings.ContainsFunc(by, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // A ConsoleLink is the answer to POST /v1/console/link.

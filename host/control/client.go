@@ -64,7 +64,8 @@ func (i *Instance) Reload(ctx context.Context) (*Reloaded, error) {
 		if ctx.Err() != nil {
 			message = fmt.Sprintf("it is not known whether process %s was reloaded: the wait was interrupted", i.Name)
 		}
-		return nil, fault.New(fault.ProcessUnreachable, "%s", message).WithHint("run `junctor status`, which shows the generation in effect")
+		return nil, fault.New(fault.ProcessUnreachable, "%s", message).
+			WithHint("run `junctor status`, which shows the generation in effect")
 	}
 	if err != nil {
 		return nil, err
@@ -79,7 +80,8 @@ func (i *Instance) View(ctx context.Context) (*plan.View, error) {
 	defer cancel()
 	v, err := askAtMost[plan.View](ctx, i, http.MethodGet, "/v1/view", nil, plan.MaxBytes)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return nil, fault.New(fault.ProcessUnreachable, "process %s did not describe its lists within %s", i.Name, viewTime).WithHint("run `junctor status`")
+		return nil, fault.New(fault.ProcessUnreachable, "process %s did not describe its lists within %s",
+			i.Name, viewTime).WithHint("run `junctor status`")
 	}
 	if err != nil {
 		return nil, err
@@ -112,7 +114,8 @@ func (i *Instance) Answer(ctx context.Context, id string, answer Answering) (*Ap
 	if err != nil {
 		return nil, err
 	}
-	a, err := askAtMost[Approval](ctx, i.trusted(), http.MethodPost, "/v1/approvals/"+url.PathEscape(id)+"/"+answer.Verb, body, maxAnswer)
+	a, err := askAtMost[Approval](ctx, i.trusted(), http.MethodPost,
+		"/v1/approvals/"+url.PathEscape(id)+"/"+answer.Verb, body, maxAnswer)
 	if err == nil {
 		a.Instance = i.Name
 	}
@@ -204,7 +207,8 @@ func (i *Instance) unreachable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		message = fmt.Sprintf("process %s did not answer within %s", i.Name, statusTime)
 	}
-	return &fault.Error{Code: fault.ProcessUnreachable, Message: message, Err: err, Hint: "run `junctor status` again, or restart the process if it hangs"}
+	return &fault.Error{Code: fault.ProcessUnreachable, Message: message, Err: err,
+		Hint: "run `junctor status` again, or restart the process if it hangs"}
 }
 
 // An Answer is the status of a process that answered.

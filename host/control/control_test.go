@@ -40,14 +40,16 @@ func TestMain(m *testing.M) {
 		return
 	}
 	if dir := os.Getenv("CONTROL_SERVE"); dir != "" {
-		if _, err := Serve(context.Background(), dir, nil, &fixed{status: Status{PID: os.Getpid()}}, hclog.NewNullLogger()); err != nil {
+		if _, err := Serve(context.Background(), dir, nil, &fixed{status: Status{PID: os.Getpid()}},
+			hclog.NewNullLogger()); err != nil {
 			fmt.Println(err)
 		}
 		fmt.Println("serves")
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the test ends it
 		return
 	}
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1")) // of the first Start
+	// Of the first Start.
+	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"))
 }
 
 // dialForTest asks for the status at a prefix and prints the result.
@@ -175,7 +177,8 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 	t.Helper()
 	args := []string{os.Args[0]}
 	if reparent {
-		args = []string{"sh", "-c", `( setsid sh -c 'sleep 0.1; "$0" >"$1.tmp" 2>&1; mv "$1.tmp" "$1"' "$0" "$1" & )`, os.Args[0], filepath.Join(t.TempDir(), "out")}
+		args = []string{"sh", "-c", `( setsid sh -c 'sleep 0.1; "$0" >"$1.tmp" 2>&1; mv "$1.tmp" "$1"' "$0" "$1" & )`,
+			os.Args[0], filepath.Join(t.TempDir(), "out")}
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Env = append(os.Environ(), "CONTROL_DIAL="+prefix)
@@ -198,12 +201,14 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 // whose parents have ended is not.
 func TestDescendantsAreRefused(t *testing.T) {
 	dir, prefix := runDir(t)
-	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3", PID: os.Getpid()}}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3", PID: os.Getpid()}},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
-	if out := testBinary(t, prefix, false, 0); !strings.Contains(out, string(fault.ProcessRefused)) || strings.Contains(out, "answered") {
+	if out := testBinary(t, prefix, false, 0); !strings.Contains(out, string(fault.ProcessRefused)) ||
+		strings.Contains(out, "answered") {
 		t.Errorf("a child: %s", out)
 	}
 	if runtime.GOOS != "linux" {
@@ -224,7 +229,8 @@ func TestProcessesOfContainersAreNotAncestors(t *testing.T) {
 	own := strings.Split(process.Run(), ".")
 	for _, run := range []string{process.Run(), "1.other.abc", own[0] + "." + own[1] + ".begun-earlier"} {
 		sub := filepath.Join(filepath.Dir(dir), "junctor-"+run+"-2")
-		if err := errors.Join(os.Mkdir(sub, 0o700), os.WriteFile(filepath.Join(sub, socketName), nil, 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(sub, 0o700),
+			os.WriteFile(filepath.Join(sub, socketName), nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -250,7 +256,9 @@ func TestOtherUsersAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("sh", "-c", `python3 -c 'import socket,sys,time; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' "$0"`, filepath.Join(dir, socketName))
+	cmd := exec.Command("sh", "-c",
+		`python3 -c 'import socket,sys,time; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1)' "$0"`,
+		filepath.Join(dir, socketName))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 4242, Gid: 4242}}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -314,7 +322,9 @@ func TestServersCannotShowApprovals(t *testing.T) {
 func TestSocketsOfOthersAreIgnored(t *testing.T) {
 	dir, prefix := runDir(t)
 	base := filepath.Dir(dir)
-	for name, mode := range map[string]os.FileMode{"junctor-12.x-1": 0o777, "junctor-x.y-1": 0o700, "junctor-0.y-1": 0o700, "other-13.x-1": 0o700, "junctor-14.x-1": 0o700, "junctor-15.x-1": 0o777 | os.ModeSticky} {
+	for name, mode := range map[string]os.FileMode{"junctor-12.x-1": 0o777, "junctor-x.y-1": 0o700,
+		"junctor-0.y-1": 0o700, "other-13.x-1": 0o700, "junctor-14.x-1": 0o700,
+		"junctor-15.x-1": 0o777 | os.ModeSticky} {
 		sub := filepath.Join(base, name)
 		if err := os.Mkdir(sub, 0o700); err != nil {
 			t.Fatal(err)
@@ -329,7 +339,8 @@ func TestSocketsOfOthersAreIgnored(t *testing.T) {
 		}
 	}
 	plain := filepath.Join(base, "junctor-16.x-1")
-	if err := errors.Join(os.Mkdir(plain, 0o700), os.WriteFile(filepath.Join(plain, socketName), nil, 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(plain, 0o700),
+		os.WriteFile(filepath.Join(plain, socketName), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	found := Find([]string{prefix, "/does-not-exist/"})
@@ -357,11 +368,13 @@ func TestStopRemovesSocket(t *testing.T) {
 // TestAnswers sends requests to a handler and reads the answers as a client does.
 func TestAnswers(t *testing.T) {
 	refused := &Failure{Error: fault.New(fault.ConfigInvalid, "no").Document(), Text: "text"}
-	server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{status: Status{Version: "1.2.3", PID: 1}, failure: refused}))
+	server := httptest.NewServer(handler(t.Context(), t.Context(),
+		&fixed{status: Status{Version: "1.2.3", PID: 1}, failure: refused}))
 	defer server.Close()
-	i := &Instance{Name: "1", pid: 1, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
-	}}}}
+	i := &Instance{Name: "1", pid: 1, client: &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", server.Listener.Addr().String())
+		}}}}
 	if s, err := i.Status(t.Context()); err != nil || s.Version != "1.2.3" {
 		t.Errorf("%+v, %v", s, err)
 	}
@@ -372,7 +385,8 @@ func TestAnswers(t *testing.T) {
 	if _, err := i.ConsoleLink(t.Context()); !fault.Is(err, fault.ConfigInvalid) {
 		t.Errorf("%v", err)
 	}
-	for _, c := range []struct{ method, path string }{{"GET", "/v1/console/link"}, {"GET", "/v1/reload"}, {"POST", "/v1/status"}, {"GET", "/"}, {"GET", "/v2/status"}} {
+	for _, c := range []struct{ method, path string }{{"GET", "/v1/console/link"}, {"GET", "/v1/reload"},
+		{"POST", "/v1/status"}, {"GET", "/"}, {"GET", "/v2/status"}} {
 		if _, err := ask[Status](t.Context(), i, c.method, c.path); !fault.Is(err, fault.ProcessUnreachable) {
 			t.Errorf("%s %s: %v", c.method, c.path, err)
 		}
@@ -544,7 +558,8 @@ func (p *held) Reload(ctx context.Context) (*Reloaded, *Failure) {
 // with the same id. Their names differ, and each is found by its name.
 func TestProcessesWithOneID(t *testing.T) {
 	answering := func(version, long string) *Instance {
-		server := httptest.NewServer(handler(t.Context(), t.Context(), &fixed{status: Status{Version: version, Instance: "1", PID: 1}}))
+		server := httptest.NewServer(handler(t.Context(), t.Context(),
+			&fixed{status: Status{Version: version, Instance: "1", PID: 1}}))
 		t.Cleanup(server.Close)
 		return &Instance{Name: "1", pid: 1, long: long, client: &http.Client{Transport: &http.Transport{
 			DisableKeepAlives: true,
@@ -560,14 +575,16 @@ func TestProcessesWithOneID(t *testing.T) {
 	}
 	for n, name := range []string{"1.a.x-1", "1.b.x-2"} {
 		a := answered[n]
-		if a.Instance != all[n] || a.Name != name || a.Status.Instance != name || a.Status.Version != name[2:3] || !a.Is(name) || a.Is("1") {
+		if a.Instance != all[n] || a.Name != name || a.Status.Instance != name || a.Status.Version != name[2:3] ||
+			!a.Is(name) || a.Is("1") {
 			t.Errorf("%+v, %+v", a.Instance, a.Status)
 		}
 		if r, err := a.Reload(t.Context()); err != nil || r.Instance != name {
 			t.Errorf("%+v, %v", r, err)
 		}
 	}
-	if alone, _ := StatusOfAll(t.Context(), []*Instance{answering("a", "1.a.x-1")}); len(alone) != 1 || alone[0].Name != "1" || !alone[0].Is("1.a.x-1") {
+	if alone, _ := StatusOfAll(t.Context(), []*Instance{answering("a", "1.a.x-1")}); len(alone) != 1 ||
+		alone[0].Name != "1" || !alone[0].Is("1.a.x-1") {
 		t.Errorf("%+v", alone)
 	}
 }
@@ -575,9 +592,12 @@ func TestProcessesWithOneID(t *testing.T) {
 // TestWrongAnswersArePrintable: a hostile process leaves parts out of its answers.
 func TestWrongAnswersArePrintable(t *testing.T) {
 	for _, text := range []string{
-		`{"pid":1,"servers":[null]}`, `{"pid":1,"servers":[{"tools":1}]}`, `{"pid":1,"generation":{"failed_reload":{"error":null}}}`, `{"pid":1}`,
+		`{"pid":1,"servers":[null]}`, `{"pid":1,"servers":[{"tools":1}]}`,
+		`{"pid":1,"generation":{"failed_reload":{"error":null}}}`, `{"pid":1}`,
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(text))
+		}))
 		i := instanceAt(server)
 		s, err := i.Status(t.Context())
 		if err != nil || s.Generation.Failed != nil {
@@ -592,7 +612,9 @@ func TestWrongAnswersArePrintable(t *testing.T) {
 		server.Close()
 	}
 	for _, text := range []string{`null`, `{"pid":2}`, `[]`, ``} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(text))
+		}))
 		i := instanceAt(server)
 		if s, err := i.Status(t.Context()); !fault.Is(err, fault.ProcessUnreachable) {
 			t.Errorf("%q: %+v, %v", text, s, err)

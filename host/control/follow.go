@@ -54,7 +54,8 @@ func readLines[T any](ctx context.Context, i *Instance, path string, each func(T
 			return err
 		}
 	}
-	if err := lines.Err(); err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) { // a process that was killed
+	if err := lines.Err(); err != nil && ctx.Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		// A process that was killed.
 		return i.unreachable(err)
 	}
 	return nil

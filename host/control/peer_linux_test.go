@@ -52,7 +52,8 @@ func (o *orphan) write(name, text string) string {
 
 // dial returns the beginning of a script: it sets the arguments to the command of dials.
 func (o *orphan) dial(kills string) string {
-	return strings.Join([]string{"set -- /bin/sh", filepath.Join(o.dir, "dials.sh"), os.Args[0], o.file, o.prefix, kills}, " ") + "\n"
+	return strings.Join([]string{"set -- /bin/sh", filepath.Join(o.dir, "dials.sh"), os.Args[0], o.file, o.prefix,
+		kills}, " ") + "\n"
 }
 
 // answer waits for the answer.
@@ -71,7 +72,8 @@ func (o *orphan) answer() string {
 func serveForTest(t *testing.T) (prefix string) {
 	t.Helper()
 	dir, prefix := runDir(t)
-	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3", PID: os.Getpid()}}, hclog.NewNullLogger())
+	stop, err := Serve(t.Context(), dir, []string{prefix}, &fixed{status: Status{Version: "1.2.3", PID: os.Getpid()}},
+		hclog.NewNullLogger())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func TestOrphansOfOtherHostsAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOrphan(t, prefix)
-			server := o.write("server.sh", "host=$(cut -d' ' -f4 /proc/$PPID/stat)\ntest $host != "+fmt.Sprint(os.Getpid())+" || exit\n"+o.dial(`"$host" "$PPID"`)+hide+"\nsleep 100\n")
+			server := o.write("server.sh", "host=$(cut -d' ' -f4 /proc/$PPID/stat)\ntest $host != "+
+				fmt.Sprint(os.Getpid())+" || exit\n"+o.dial(`"$host" "$PPID"`)+hide+"\nsleep 100\n")
 			cmd := exec.Command(os.Args[0])
 			cmd.Env = append(os.Environ(), "CONTROL_TREE=host", "CONTROL_SERVER="+server)
 			if err := cmd.Start(); err != nil {
@@ -159,7 +162,8 @@ func TestServersWithoutMarksCannotShowApprovals(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Close()
-	p, err := process.Start(process.Command{Path: "/bin/sh", Args: []string{"sh", "-c", `read go; exec env -i CONTROL_SERVE="$1" "$0"`, os.Args[0], dir}, Stdin: r})
+	p, err := process.Start(process.Command{Path: "/bin/sh",
+		Args: []string{"sh", "-c", `read go; exec env -i CONTROL_SERVE="$1" "$0"`, os.Args[0], dir}, Stdin: r})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,9 +34,9 @@ const (
 func Supported() bool { return runtime.GOOS != "windows" }
 
 // Serve answers requests on a control socket in dir, which only this user may access,
-// until stop is called. stop ends the streams, which have a second to write the rest. It waits for the requests in progress, for at most 5 seconds,
-// and then closes their connections. A reload ends when ctx does. prefixes are those of
-// [Find].
+// until stop is called. stop ends the streams, which have a second to write the rest. It waits for the
+// requests in progress, for at most 5 seconds, and then closes their connections. A reload ends when ctx
+// does. prefixes are those of [Find].
 func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
 	if !Supported() {
 		return nil, errors.ErrUnsupported
@@ -53,7 +53,8 @@ func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hc
 	ctx, cancel := context.WithCancel(ctx)
 	open, end := context.WithCancel(context.WithoutCancel(ctx)) // followers also see how the process ends
 	server := &http.Server{
-		Handler: checked(handler(ctx, open, p), log), ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		Handler: checked(handler(ctx, open, p), log), ReadTimeout: readTime, IdleTimeout: idleTime,
+		MaxHeaderBytes: maxHeader,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, refusalKey{}, c.(*peerConn).refusal)
 		},
@@ -186,7 +187,8 @@ const maxAnswering = 4 << 10
 // parseLevel reads the body of PUT /v1/log-level.
 func parseLevel(body []byte) (l LogLevel, err error) {
 	if json.Unmarshal(body, &l) != nil || l.Level == "" {
-		return l, fault.New(fault.Usage, "the body is not a log level").WithHint(`send {"level": "debug"}, with "server" for the messages of one server`)
+		return l, fault.New(fault.Usage, "the body is not a log level").
+			WithHint(`send {"level": "debug"}, with "server" for the messages of one server`)
 	}
 	l.Level, l.Server = strings.ToLower(l.Level), fmt.Sprintf("%.200s", l.Server)
 	return l, nil
@@ -221,7 +223,8 @@ func readAnswering(w http.ResponseWriter, r *http.Request) (a Answering, err err
 		err = json.Unmarshal(body, &a)
 	}
 	if err != nil || !ValidBy(a.By) {
-		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text with a letter or a digit, and a text in reason", MostBy).
+		return a, fault.New(fault.Usage, "the body is not an object with a name in by, of at most %d bytes of printable text with a letter or a digit, and a text in reason",
+			MostBy).
 			WithHint(`send {"by": "carol", "reason": "CHG-1234"}, either of them, or nothing`)
 	}
 	return a, nil

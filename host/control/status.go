@@ -189,8 +189,9 @@ type Server struct {
 	// Tenants are those with connections of their own, by name; at most 100.
 	Tenants []TenantUse `json:"tenants,omitempty"`
 
-	Tools     *int            `json:"tools,omitempty"`
-	HeldTools int             `json:"held_tools,omitempty"` // tools that are held back, because their definitions were not accepted
+	Tools *int `json:"tools,omitempty"`
+	// Tools that are held back, because their definitions were not accepted.
+	HeldTools int             `json:"held_tools,omitempty"`
 	Resources *int            `json:"resources,omitempty"`
 	Prompts   *int            `json:"prompts,omitempty"`
 	Listed    *time.Time      `json:"listed,omitempty"`

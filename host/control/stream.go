@@ -67,14 +67,16 @@ func parseLogQuery(v url.Values) (q LogQuery, err error) {
 	}
 	q.Level, q.Servers = v.Get("level"), v["server"]
 	if level := hclog.LevelFromString(q.Level); q.Level != "" && (level == hclog.NoLevel || level == hclog.Off) {
-		return q, fault.New(fault.Usage, "level: %q is not a level of the log", q.Level).WithHint("the levels are error, warn, info, debug, trace")
+		return q, fault.New(fault.Usage, "level: %q is not a level of the log", q.Level).
+			WithHint("the levels are error, warn, info, debug, trace")
 	}
 	since := v.Get("since")
 	if d, err := time.ParseDuration(since); err == nil && d >= 0 {
 		q.Since = time.Now().Add(-d)
 	} else if since != "" {
 		if q.Since, err = time.Parse(time.RFC3339, since); err != nil {
-			return q, fault.New(fault.Usage, "since: %q is neither a time nor a duration", since).WithHint("write a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+			return q, fault.New(fault.Usage, "since: %q is neither a time nor a duration", since).
+				WithHint("write a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
 		}
 	}
 	return q, nil
@@ -99,9 +101,11 @@ func parseKind(v url.Values, follow bool) (calls bool, err error) {
 	case kind == "":
 		return false, nil
 	case kind != "calls":
-		return false, fault.New(fault.Usage, "kind: %q is not a kind of events", kind).WithHint("write kind=calls, or nothing for all others")
+		return false, fault.New(fault.Usage, "kind: %q is not a kind of events", kind).
+			WithHint("write kind=calls, or nothing for all others")
 	case !follow:
-		return false, fault.New(fault.Usage, "events of calls can only be followed").WithHint("write follow=true; the audit log has earlier calls")
+		return false, fault.New(fault.Usage, "events of calls can only be followed").
+			WithHint("write follow=true; the audit log has earlier calls")
 	}
 	return true, nil
 }
@@ -167,7 +171,8 @@ func (s *streams) events(w http.ResponseWriter, r *http.Request) {
 // stream writes the entries of a reader as JSON lines: those that are there, and with
 // follow those to come, until the program or the socket is gone. lineOf returns nil for an
 // entry to leave out.
-func stream[T any](s *streams, w http.ResponseWriter, r *http.Request, follow bool, from *feed.Reader[T], lineOf func(feed.Item[T]) any) {
+func stream[T any](s *streams, w http.ResponseWriter, r *http.Request, follow bool, from *feed.Reader[T],
+	lineOf func(feed.Item[T]) any) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn := http.NewResponseController(w)
@@ -176,7 +181,8 @@ func stream[T any](s *streams, w http.ResponseWriter, r *http.Request, follow bo
 		case s.open <- struct{}{}:
 			defer func() { <-s.open }()
 		default:
-			refuse(w, http.StatusServiceUnavailable, fault.New(fault.ProcessRefused, "%d programs follow the log or the events of this process", maxStreams).
+			refuse(w, http.StatusServiceUnavailable, fault.New(fault.ProcessRefused,
+				"%d programs follow the log or the events of this process", maxStreams).
 				WithHint("end one of them"))
 			return
 		}

@@ -112,7 +112,8 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 		{"POST", "/v1/servers/a/b/restart", "", fault.ProcessUnreachable},
 		{"GET", "/v1/servers/a/restart", "", fault.ProcessUnreachable},
 	} {
-		if _, err := askAtMost[LogLevel](t.Context(), i, c.method, c.path, []byte(c.body), maxAnswer); fault.As(err).Code != c.code {
+		if _, err := askAtMost[LogLevel](t.Context(), i, c.method, c.path, []byte(c.body),
+			maxAnswer); fault.As(err).Code != c.code {
 			t.Errorf("%s %s %.40s: %v, want %s", c.method, c.path, c.body, err, c.code)
 		}
 	}
@@ -121,7 +122,8 @@ func TestWrongRequestsAreRefused(t *testing.T) {
 func TestOperatorAnswers(t *testing.T) {
 	i, _ := serve(t, newRecording(), time.Minute)
 	i.Name = "77"
-	if r, err := i.Restart(t.Context(), "a b/c"); err != nil || r.Server != "a b/c" || r.Took != 7 || r.Instance != "77" {
+	if r, err := i.Restart(t.Context(), "a b/c"); err != nil || r.Server != "a b/c" || r.Took != 7 ||
+		r.Instance != "77" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if r, err := i.Disconnect(t.Context(), "a"); err != nil || r.Server != "a off" || r.Instance != "77" {
@@ -130,7 +132,8 @@ func TestOperatorAnswers(t *testing.T) {
 	if r, err := i.Connect(t.Context(), "a"); err != nil || r.Server != "a on" || r.Instance != "77" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if l, err := i.SetLogLevel(t.Context(), LogLevel{Level: "DEBUG", Server: "gh"}); err != nil || l.Level != "debug" || l.Server != "gh" || l.Instance != "77" {
+	if l, err := i.SetLogLevel(t.Context(), LogLevel{Level: "DEBUG", Server: "gh"}); err != nil || l.Level != "debug" ||
+		l.Server != "gh" || l.Instance != "77" {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -144,7 +147,8 @@ func TestLoginOutlivesReadTimeout(t *testing.T) {
 	i.Name = "77"
 	shown := ""
 	done, err := i.Login(t.Context(), "a b", func(page string) { shown = page })
-	if err != nil || done.Account != "ann" || done.Server != "a b" || done.Instance != "77" || shown != "http://127.0.0.1/login" {
+	if err != nil || done.Account != "ann" || done.Server != "a b" || done.Instance != "77" ||
+		shown != "http://127.0.0.1/login" {
 		t.Errorf("%+v, %q, %v", done, shown, err)
 	}
 }
@@ -290,10 +294,14 @@ func TestStopEndsBlockedStream(t *testing.T) {
 // TestHostileStreamsAreRefused reads streams of a process that does not keep to the protocol.
 func TestHostileStreamsAreRefused(t *testing.T) {
 	for name, text := range map[string]string{
-		"no JSON": "hello\n", "a list": "[]\n", "a wrong type": `{"seq":"x"}` + "\n", "an endless line": strings.Repeat("x", maxLine+1),
+		"no JSON": "hello\n", "a list": "[]\n", "a wrong type": `{"seq":"x"}` + "\n",
+		"an endless line": strings.Repeat("x", maxLine+1),
 	} {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }))
-		if err := instanceAt(s).Logs(t.Context(), LogQuery{}, func(LogLine) error { return nil }); !fault.Is(err, fault.ProcessUnreachable) {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, text)
+		}))
+		if err := instanceAt(s).Logs(t.Context(), LogQuery{}, func(LogLine) error { return nil }); !fault.Is(err,
+			fault.ProcessUnreachable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		s.Close()
@@ -302,7 +310,8 @@ func TestHostileStreamsAreRefused(t *testing.T) {
 
 // FuzzLogQuery parses any query, and what it makes of it again.
 func FuzzLogQuery(f *testing.F) {
-	for _, text := range []string{"", "follow=true&level=warn&server=a&server=b&since=10m", "since=2026-11-25T17:00:00Z", "level=LOUD", "follow=1&since=-1s"} {
+	for _, text := range []string{"", "follow=true&level=warn&server=a&server=b&since=10m",
+		"since=2026-11-25T17:00:00Z", "level=LOUD", "follow=1&since=-1s"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -315,7 +324,8 @@ func FuzzLogQuery(f *testing.F) {
 			return
 		}
 		again, err := parseLogQuery(q.values())
-		if err != nil || again.Follow != q.Follow || again.Level != q.Level || !again.Since.Equal(q.Since) || len(again.Servers) != len(q.Servers) {
+		if err != nil || again.Follow != q.Follow || again.Level != q.Level || !again.Since.Equal(q.Since) ||
+			len(again.Servers) != len(q.Servers) {
 			t.Errorf("%+v, %+v, %v", q, again, err)
 		}
 	})

@@ -26,8 +26,10 @@ func largeView() *plan.View {
 			continue
 		}
 		name := fmt.Sprintf("tool%06d", n)
-		v.Add(plan.Item{Server: "code", Kind: "tool", Name: name, Exposed: "code__" + name, Access: "ambiguous", Description: digest, Schema: digest, Entry: digest},
-			plan.Decisions{"everyone": {Decision: plan.Denied, Rule: "the default"}, "local": {Decision: "allowed", Rule: "allow at junctor.hcl:1:1"}})
+		v.Add(plan.Item{Server: "code", Kind: "tool", Name: name, Exposed: "code__" + name, Access: "ambiguous",
+			Description: digest, Schema: digest, Entry: digest},
+			plan.Decisions{"everyone": {Decision: plan.Denied, Rule: "the default"},
+				"local": {Decision: "allowed", Rule: "allow at junctor.hcl:1:1"}})
 	}
 	return v
 }
@@ -61,7 +63,9 @@ func TestViewRefusesWrongAnswers(t *testing.T) {
 		`{"junctor_view":1,"items":[{"server":"none"}]}`:                            "server",
 		`{"junctor_view":1,"rules":["` + strings.Repeat("x", plan.MaxBytes) + `"]}`: "larger than 64 MiB",
 	} {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(text)) }))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = w.Write([]byte(text))
+		}))
 		v, err := instanceAt(server).View(t.Context())
 		if !fault.Is(err, fault.ProcessUnreachable) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %+v, %v; want %q", text, v, err, want)
@@ -75,7 +79,8 @@ func TestViewRefusesWrongAnswers(t *testing.T) {
 func TestViewOfAnOlderVersion(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
-	if _, err := instanceAt(server).View(t.Context()); !fault.Is(err, fault.ProcessUnreachable) || !strings.Contains(err.Error(), "another version of Junctor") {
+	if _, err := instanceAt(server).View(t.Context()); !fault.Is(err, fault.ProcessUnreachable) ||
+		!strings.Contains(err.Error(), "another version of Junctor") {
 		t.Error(err)
 	}
 }
@@ -129,7 +134,8 @@ func TestOneViewIsMadeAtATime(t *testing.T) {
 func TestValidByRefusesNamesThatSayNothing(t *testing.T) {
 	for by, want := range map[string]bool{
 		"": true, "carol": true, "王": true, "7": true, strings.Repeat("x", MostBy): true,
-		" ": false, "\u3164": false, "\u2800": false, "\u0301": false, "…": false, "a\nb": false, "a\u200bb": false, strings.Repeat("x", MostBy+1): false,
+		" ": false, "\u3164": false, "\u2800": false, "\u0301": false, "…": false, "a\nb": false, "a\u200bb": false,
+		strings.Repeat("x", MostBy+1): false,
 	} {
 		if got := ValidBy(by); got != want {
 			t.Errorf("%q: %v", by, got)

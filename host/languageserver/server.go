@@ -294,7 +294,8 @@ func (s *server) didClose(ctx context.Context, params json.RawMessage) error {
 		return err
 	}
 	s.documents.shut(p.TextDocument.URI)
-	s.notify(ctx, "textDocument/publishDiagnostics", publishParams{URI: p.TextDocument.URI, Diagnostics: []diagnostic{}})
+	s.notify(ctx, "textDocument/publishDiagnostics",
+		publishParams{URI: p.TextDocument.URI, Diagnostics: []diagnostic{}})
 	return nil
 }
 

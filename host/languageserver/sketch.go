@@ -113,7 +113,8 @@ func lexLoosely(path string, text []byte) (all hclsyntax.Tokens) {
 	pos := hcl.InitialPos
 	for range maxUnclosed {
 		tokens, _ := hclsyntax.LexConfig(text[pos.Byte:], path, pos)
-		cut := slices.IndexFunc(tokens, func(tok hclsyntax.Token) bool { return tok.Type == hclsyntax.TokenQuotedNewline })
+		cut := slices.IndexFunc(tokens,
+			func(tok hclsyntax.Token) bool { return tok.Type == hclsyntax.TokenQuotedNewline })
 		if cut < 0 {
 			return append(all, tokens...)
 		}

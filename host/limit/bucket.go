@@ -187,7 +187,8 @@ func (b *bucket) dispatch(now time.Time) {
 
 // next returns the member whose call begins next, or nil if none may begin.
 func (b *bucket) next(now time.Time) (next *member) {
-	if b.bounds.Concurrent > 0 && b.running >= b.bounds.Concurrent || b.tokens != nil && b.tokens.TokensAt(now) < 1-rounding {
+	if b.bounds.Concurrent > 0 && b.running >= b.bounds.Concurrent ||
+		b.tokens != nil && b.tokens.TokensAt(now) < 1-rounding {
 		return nil
 	}
 	least := math.Inf(1)

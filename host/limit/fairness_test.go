@@ -97,7 +97,8 @@ func TestFloodOfOneDoesNotStarveOthers(t *testing.T) {
 		{"rate and concurrency", ToolRule{Rate: 200, Burst: 400, Concurrent: 10, Wait: 5 * time.Second}, 1, 40, 180},
 		{"without waiting", ToolRule{Rate: 200, Burst: 400, Concurrent: 10}, 1, 40, 180},
 		{"three loud clients", ToolRule{Rate: 200, Burst: 400, Concurrent: 10, Wait: 5 * time.Second}, 3, 40, 180},
-		{"three loud clients and a large rate", ToolRule{Rate: 2000, Burst: 4000, Concurrent: 10, Wait: 5 * time.Second}, 3, 40, 400},
+		{"three loud clients and a large rate",
+			ToolRule{Rate: 2000, Burst: 4000, Concurrent: 10, Wait: 5 * time.Second}, 3, 40, 400},
 		{"rate of a few calls", ToolRule{Rate: 50, Burst: 5, Concurrent: 10, Wait: 5 * time.Second}, 1, 10, 49},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -53,7 +53,8 @@ func (e *RateError) Error() string {
 	case PrincipalScope:
 		return fmt.Sprintf("one client may make %g calls a second", e.Rate)
 	case ShareScope:
-		return fmt.Sprintf("the clients of one tenant may call the tool %g times a second, and the rest of the burst is for other clients", e.Rate)
+		return fmt.Sprintf("the clients of one tenant may call the tool %g times a second, and the rest of the burst is for other clients",
+			e.Rate)
 	}
 	return fmt.Sprintf("the clients of one tenant may call the tool %g times a second", e.Rate)
 }
@@ -73,7 +74,9 @@ func (e *BusyError) Error() string {
 	case PrincipalScope:
 		text = fmt.Sprintf("the client has %d calls in progress", e.Max)
 	case ShareScope:
-		text = fmt.Sprintf("the free ones of the %d places for calls of the tool are for clients without a call in progress", e.Max)
+		text = fmt.Sprintf(
+			"the free ones of the %d places for calls of the tool are for clients without a call in progress", e.Max,
+		)
 	default:
 		text = fmt.Sprintf("the clients of one tenant have %d calls of the tool in progress", e.Max)
 	}

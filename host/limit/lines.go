@@ -28,7 +28,8 @@ type LineRate struct{ lines, bytes *rate.Limiter }
 
 // NewLineRate returns the LineRate of a source that has not written yet.
 func NewLineRate() *LineRate {
-	return &LineRate{lines: rate.NewLimiter(LinesPerSecond, LinesAtOnce), bytes: rate.NewLimiter(BytesPerMinute/60, BytesPerMinute)}
+	return &LineRate{lines: rate.NewLimiter(LinesPerSecond, LinesAtOnce),
+		bytes: rate.NewLimiter(BytesPerMinute/60, BytesPerMinute)}
 }
 
 // Allow counts a line of size bytes and reports whether it is within the

@@ -61,7 +61,8 @@ func TestLinesAreLimitedPerSource(t *testing.T) {
 		}
 		time.Sleep(ToldEvery + time.Millisecond)
 		synctest.Wait()
-		if text := b.String(); !strings.Contains(text, "log lines of a server were dropped: server=loud lines=9000 bytes=") {
+		if text := b.String(); !strings.Contains(text,
+			"log lines of a server were dropped: server=loud lines=9000 bytes=") {
 			t.Error(text[max(0, len(text)-300):])
 		}
 		b.Reset()
@@ -116,7 +117,8 @@ func TestLinesBelowTheLevelAreNotCounted(t *testing.T) {
 }
 
 func TestSizeOf(t *testing.T) {
-	if n := sizeOf("abc", []any{"k", "value", "e", errors.New("four"), "n", 1, "s", fmt.Stringer(time.Second)}); n < 3+5+4+2 {
+	if n := sizeOf("abc",
+		[]any{"k", "value", "e", errors.New("four"), "n", 1, "s", fmt.Stringer(time.Second)}); n < 3+5+4+2 {
 		t.Error(n)
 	}
 }

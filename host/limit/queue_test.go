@@ -25,7 +25,8 @@ type queue struct {
 }
 
 func newQueue(t *testing.T, rules ...ToolRule) *queue {
-	return &queue{t: t, Tools: newTestTools(rules...), ends: map[string]func(){}, errs: map[string]error{}, quits: map[string]func(){}}
+	return &queue{t: t, Tools: newTestTools(rules...), ends: map[string]func(){}, errs: map[string]error{},
+		quits: map[string]func(){}}
 }
 
 // call begins calls with names such as "a1", which the principal "a" makes.
@@ -147,11 +148,12 @@ func TestQueue(t *testing.T) {
 			q.end("b1", "c1")
 			q.expect("a3", "a4")
 		}},
-		"clients with as many calls take turns": {[]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute}}, func(q *queue) {
-			q.call("a1", "a2", "a3", "b1", "b2")
-			q.end("a1", "b1", "a2", "b2", "a3")
-			q.expect("a1", "b1", "a2", "b2", "a3")
-		}},
+		"clients with as many calls take turns": {[]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute}},
+			func(q *queue) {
+				q.call("a1", "a2", "a3", "b1", "b2")
+				q.end("a1", "b1", "a2", "b2", "a3")
+				q.expect("a1", "b1", "a2", "b2", "a3")
+			}},
 		"a client with calls in progress waits for one without": {[]ToolRule{two}, func(q *queue) {
 			q.call("a1", "b1")
 			time.Sleep(time.Minute)
@@ -232,34 +234,38 @@ func TestQueue(t *testing.T) {
 			synctest.Wait()
 			q.expect("a1", "a2", "a3")
 		}},
-		"a reload does not prolong the wait": {[]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute}}, func(q *queue) {
-			q.call("a1", "b1", "c1")
-			time.Sleep(50 * time.Second)
-			q.SetRules([]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute, Rate: 1000, Burst: 1000}})
-			synctest.Wait()
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
-			q.mu.Lock()
-			if (q.errs["b1"] == nil) == (q.errs["c1"] == nil) {
-				q.t.Errorf("%v, %v: one of them has the only place", q.errs["b1"], q.errs["c1"])
-			}
-			q.mu.Unlock()
-		}},
-		"calls wait for the rate": {[]ToolRule{{Match: everyTool, Rate: 1, Burst: 1, Wait: 3500 * time.Millisecond}}, func(q *queue) {
-			q.call("a1", "a2", "a3", "b1", "a4")
-			q.refused(ToolScope, "a4") // its turn would be in four seconds
-			for _, name := range []string{"b1", "a2", "a3"} {
-				time.Sleep(time.Second)
+		"a reload does not prolong the wait": {[]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute}},
+			func(q *queue) {
+				q.call("a1", "b1", "c1")
+				time.Sleep(50 * time.Second)
+				q.SetRules([]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute, Rate: 1000, Burst: 1000}})
+				synctest.Wait()
+				time.Sleep(10 * time.Second)
 				synctest.Wait()
 				q.mu.Lock()
-				last := q.begun[len(q.begun)-1]
-				q.mu.Unlock()
-				if last != name {
-					q.t.Errorf("%s began, want %s", last, name)
+				if (q.errs["b1"] == nil) == (q.errs["c1"] == nil) {
+					q.t.Errorf("%v, %v: one of them has the only place", q.errs["b1"], q.errs["c1"])
 				}
-			}
-		}},
-		"slow calls of one client leave places to others": {[]ToolRule{perTool(ToolRule{Concurrent: 10, Wait: 5 * time.Second})}, func(q *queue) {
+				q.mu.Unlock()
+			}},
+		"calls wait for the rate": {[]ToolRule{{Match: everyTool, Rate: 1, Burst: 1, Wait: 3500 * time.Millisecond}},
+			func(q *queue) {
+				q.call("a1", "a2", "a3", "b1", "a4")
+				q.refused(ToolScope, "a4") // its turn would be in four seconds
+				for _, name := range []string{"b1", "a2", "a3"} {
+					time.Sleep(time.Second)
+					synctest.Wait()
+					q.mu.Lock()
+					last := q.begun[len(q.begun)-1]
+					q.mu.Unlock()
+					if last != name {
+						q.t.Errorf("%s began, want %s", last, name)
+					}
+				}
+			}},
+		"slow calls of one client leave places to others": {[]ToolRule{
+			perTool(ToolRule{Concurrent: 10, Wait: 5 * time.Second}),
+		}, func(q *queue) {
 			q.call(many("a", 1, 10)...)
 			q.expect(many("a", 1, 8)...)
 			time.Sleep(time.Second)

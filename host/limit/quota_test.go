@@ -64,7 +64,8 @@ func TestQuotaShares(t *testing.T) {
 			t.Errorf("step %d: %v", i, err)
 		}
 	}
-	if uses := q.Uses(); len(uses) != 3 || uses[0] != (Use{zoe, 4}) || uses[1] != (Use{ann, 3}) && uses[1] != (Use{bob, 3}) {
+	if uses := q.Uses(); len(uses) != 3 || uses[0] != (Use{zoe, 4}) ||
+		uses[1] != (Use{ann, 3}) && uses[1] != (Use{bob, 3}) {
 		t.Errorf("in use: %v", uses)
 	}
 }

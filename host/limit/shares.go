@@ -100,6 +100,7 @@ func (l *ledger) all() []Use {
 		list = append(list, Use{o, n})
 	}
 	l.mu.Unlock()
-	slices.SortFunc(list, func(a, b Use) int { return cmp.Or(cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key)) })
+	slices.SortFunc(list,
+		func(a, b Use) int { return cmp.Or(cmp.Compare(b.Units, a.Units), cmp.Compare(a.Key, b.Key)) })
 	return list
 }

@@ -32,7 +32,8 @@ type ToolRule struct {
 }
 
 func (r ToolRule) bounds() *Bounds {
-	return &Bounds{Rate: r.Rate, Burst: r.Burst, Concurrent: r.Concurrent, Wait: r.Wait, Shared: r.Shared, Block: r.Block}
+	return &Bounds{Rate: r.Rate, Burst: r.Burst, Concurrent: r.Concurrent, Wait: r.Wait, Shared: r.Shared,
+		Block: r.Block}
 }
 
 // Tools limits the calls of each tool by each tenant, and the calls of each principal.
@@ -211,7 +212,8 @@ func (t *Tools) bucketOf(key bucketKey, bounds *Bounds) *bucket {
 }
 
 func (r ToolRule) applies(c Call) bool {
-	if r.Roles != nil && !slices.ContainsFunc(c.Roles, func(role string) bool { return slices.Contains(r.Roles, role) }) {
+	if r.Roles != nil &&
+		!slices.ContainsFunc(c.Roles, func(role string) bool { return slices.Contains(r.Roles, role) }) {
 		return false
 	}
 	return r.Match(c.Server, c.Tool)
@@ -282,7 +284,8 @@ func (t *Tools) warn(b *bucket, key bucketKey, now time.Time) {
 	if key.scope == PrincipalScope {
 		about = []any{"principal", key.principal}
 	}
-	t.log.Warn("a limit of calls is nearly used up", append(about, "used", use, "rate", b.bounds.Rate, "concurrent", b.bounds.Concurrent, "block", b.bounds.Block)...)
+	t.log.Warn("a limit of calls is nearly used up", append(about, "used", use, "rate", b.bounds.Rate, "concurrent",
+		b.bounds.Concurrent, "block", b.bounds.Block)...)
 }
 
 // A ToolUse describes the use of the limits of one tool by one tenant.

@@ -36,7 +36,8 @@ func mustAcquire(t *testing.T, l *Tools, c Call) func() {
 // and roles do not share a bucket.
 func TestToolRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newTestTools(ToolRule{Match: everyTool, Roles: []string{"batch"}, Rate: 1, Burst: 1}, ToolRule{Match: everyTool, Rate: 100, Burst: 200})
+		l := newTestTools(ToolRule{Match: everyTool, Roles: []string{"batch"}, Rate: 1, Burst: 1},
+			ToolRule{Match: everyTool, Rate: 100, Burst: 200})
 		a := Call{Tenant: "a", Server: "s", Tool: "t"}
 		for range 200 {
 			mustAcquire(t, l, a)()
@@ -46,7 +47,8 @@ func TestToolRate(t *testing.T) {
 		if !ok || slow.RetryAfter < time.Millisecond || slow.RetryAfter > 10*time.Millisecond {
 			t.Fatalf("call 201: %v", err)
 		}
-		for _, other := range []Call{{Tenant: "b", Server: "s", Tool: "t"}, {Tenant: "a", Server: "s", Tool: "u"}, {Tenant: "a", Server: "r", Tool: "t"},
+		for _, other := range []Call{{Tenant: "b", Server: "s", Tool: "t"}, {Tenant: "a", Server: "s", Tool: "u"},
+			{Tenant: "a", Server: "r", Tool: "t"},
 			{Tenant: "a", Server: "s", Tool: "t", Roles: []string{"x", "batch"}}} {
 			mustAcquire(t, l, other)()
 		}
@@ -186,7 +188,8 @@ func TestPrincipalLimits(t *testing.T) {
 		begun := time.Now()
 		_, err := l.Acquire(t.Context(), tool("a", "z"))
 		busy, _ := errors.AsType[*BusyError](err)
-		if busy == nil || busy.Scope != PrincipalScope || busy.Max != 2 || busy.Waited != time.Second || time.Since(begun) != time.Second {
+		if busy == nil || busy.Scope != PrincipalScope || busy.Max != 2 || busy.Waited != time.Second ||
+			time.Since(begun) != time.Second {
 			t.Errorf("the third call at a time: %+v", err)
 		}
 		mustAcquire(t, l, tool("b", "x"))()
@@ -206,7 +209,8 @@ func TestPrincipalLimits(t *testing.T) {
 		}
 		_, err = l.Acquire(t.Context(), tool("a", "y"))
 		slow, _ := errors.AsType[*RateError](err)
-		if slow == nil || slow.Scope != PrincipalScope || slow.RetryAfter <= 0 || slow.RetryAfter > 100*time.Millisecond {
+		if slow == nil || slow.Scope != PrincipalScope || slow.RetryAfter <= 0 ||
+			slow.RetryAfter > 100*time.Millisecond {
 			t.Errorf("call 21: %+v", err)
 		}
 		mustAcquire(t, l, tool("c", "y"))()
@@ -263,7 +267,8 @@ func TestNearLimitIsLoggedOnce(t *testing.T) {
 				t.Errorf("after %d calls: %s", n+1, out.String())
 			}
 		}
-		if n := strings.Count(out.String(), "nearly used up"); n != 1 || !strings.Contains(out.String(), "tenant=a") || !strings.Contains(out.String(), `block="limits { per_tool }"`) {
+		if n := strings.Count(out.String(), "nearly used up"); n != 1 || !strings.Contains(out.String(), "tenant=a") ||
+			!strings.Contains(out.String(), `block="limits { per_tool }"`) {
 			t.Errorf("%d lines: %s", n, out.String())
 		}
 		time.Sleep(2 * time.Minute)

@@ -38,7 +38,9 @@ func (s *knownPrograms) described(ctx context.Context, path, pin string) (m sdk.
 
 // describedUnverified is described, and may take the digest of a program without a pin from
 // the cache. The program is hashed before it runs.
-func (s *knownPrograms) describedUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+func (s *knownPrograms) describedUnverified(ctx context.Context, path, pin string) (
+	m sdk.Manifest, digest string, err error,
+) {
 	b, m, err := s.describedProgram(ctx, path, pin)
 	if err != nil {
 		return sdk.Manifest{}, "", err
@@ -154,10 +156,12 @@ func noManifest(path string, text []byte, err error) *fault.Error {
 	var manifest json.RawMessage
 	after := json.NewDecoder(bytes.NewReader(text))
 	if after.Decode(&manifest) == nil && len(manifest) > 1 && manifest[0] == '{' {
-		return fault.New(fault.PluginDescribe, "%s printed text after its manifest, which begins with %s", path, beginning(text[after.InputOffset():])).
+		return fault.New(fault.PluginDescribe, "%s printed text after its manifest, which begins with %s",
+			path, beginning(text[after.InputOffset():])).
 			WithHint(hint)
 	}
-	return fault.New(fault.PluginDescribe, "%s did not print a manifest: its output begins with %s", path, beginning(text)).WithHint(hint)
+	return fault.New(fault.PluginDescribe, "%s did not print a manifest: its output begins with %s",
+		path, beginning(text)).WithHint(hint)
 }
 
 // beginning quotes the first line of a text, up to 60 characters.
@@ -206,7 +210,8 @@ func (s *knownPrograms) runDescribe(ctx context.Context, b *program, said *journ
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	case <-time.After(s.limits.describe):
-		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, s.limits.describe).WithHint(notPluginHint)
+		return nil, fault.New(fault.PluginDescribe, "%s did not describe itself within %s", b.path, s.limits.describe).
+			WithHint(notPluginHint)
 	case text := <-read:
 		return text, s.checkDescribed(b, p, text)
 	}
@@ -215,11 +220,13 @@ func (s *knownPrograms) runDescribe(ctx context.Context, b *program, said *journ
 func (s *knownPrograms) checkDescribed(b *program, p *process.Process, text []byte) error {
 	switch {
 	case len(text) > describeSize:
-		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize).WithHint(notPluginHint)
+		return fault.New(fault.PluginDescribe, "%s printed more than %d bytes as its manifest", b.path, describeSize).
+			WithHint(notPluginHint)
 	case len(bytes.TrimSpace(text)) > 0:
 		return nil
 	case !p.Wait(s.limits.describe):
-		return fault.New(fault.PluginDescribe, "%s printed no manifest and did not exit", b.path).WithHint(notPluginHint)
+		return fault.New(fault.PluginDescribe, "%s printed no manifest and did not exit", b.path).
+			WithHint(notPluginHint)
 	}
 	return fault.New(fault.PluginDescribe, "%s printed no manifest and %s", b.path, p.Ended()).
 		WithHint(notPluginHint)
@@ -253,7 +260,8 @@ func checkProtocol(m sdk.Manifest) error {
 		}
 	}
 	if len(m.Protocols) == 0 {
-		return fault.New(fault.PluginProtocol, "plugin %s %s names no protocol version", m.Name, m.Version).WithHint("%s", rebuild)
+		return fault.New(fault.PluginProtocol, "plugin %s %s names no protocol version", m.Name, m.Version).
+			WithHint("%s", rebuild)
 	}
 	return fault.New(fault.PluginProtocol, "plugin %s %s speaks protocol %s, this host speaks %s",
 		m.Name, m.Version, majors(m.Protocols), majors(wire.Majors())).

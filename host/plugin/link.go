@@ -61,7 +61,8 @@ type processControl interface {
 
 // launch starts a process, connects to it and attaches. It releases everything if it
 // fails.
-func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest, at *startStep) (*link, error) {
+func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest,
+	at *startStep) (*link, error) {
 	l := s.newLink(spec)
 	l.binary = b
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
@@ -90,7 +91,9 @@ func (s *Supervisor) newLink(spec Spec) *link {
 	log := s.opts.Log.Named("plugin." + spec.Name)
 	return &link{
 		name: spec.Name, secret: rand.Text(), limits: s.limits, log: log,
-		journal: &journal{logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.secrets.hide, rate: limit.NewLineRate()}, conceal: s.secrets.hide,
+		journal: &journal{
+			logs: []hclog.Logger{log, s.pluginLog(spec.Name)}, conceal: s.secrets.hide, rate: limit.NewLineRate(),
+		}, conceal: s.secrets.hide,
 		lost: make(chan struct{}), cleaned: make(chan struct{}), grants: map[string]sdk.Host{},
 	}
 }
@@ -102,7 +105,8 @@ func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	config := &plugin.ClientConfig{
 		HandshakeConfig:  wire.Handshake,
 		VersionedPlugins: l.sets,
-		RunnerFunc:       l.runnerFunc(ctx, append(s.opts.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),
+		RunnerFunc: l.runnerFunc(ctx,
+			append(s.opts.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),
 		StartTimeout:     l.limits.start,
 		AutoMTLS:         useTLS,
 		SkipHostEnv:      true,
@@ -275,7 +279,8 @@ func (l *link) watchHealth() {
 			misses++
 		}
 		if misses == l.limits.maxMisses {
-			l.killWith(fault.New(fault.PluginUnresponsive, "the plugin failed %d consecutive health checks and was killed", misses))
+			l.killWith(fault.New(fault.PluginUnresponsive,
+				"the plugin failed %d consecutive health checks and was killed", misses))
 		}
 	}
 }

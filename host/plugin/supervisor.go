@@ -74,7 +74,8 @@ func (o *Options) environment(names []string) []string {
 	if o.Memory > 0 && !slices.Contains(names, "GOMEMLIMIT") {
 		env = append(env, "GOMEMLIMIT="+strconv.FormatInt(o.Memory, 10))
 	}
-	return append(env, process.RunVariable+"="+o.run, sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
+	return append(env, process.RunVariable+"="+o.run,
+		sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 
 // A Spec describes a program and how to run it. Equal specs share a process.
@@ -131,7 +132,8 @@ func New(o Options) *Supervisor {
 		s.limits.closeStream = oneShotCloseStream
 	}
 	s.begin = s.start
-	s.programs = knownPrograms{opts: &s.opts, limits: &s.limits, ctx: ctx, conceal: s.secrets.hide, known: map[string]*knownProgram{}}
+	s.programs = knownPrograms{opts: &s.opts, limits: &s.limits, ctx: ctx, conceal: s.secrets.hide,
+		known: map[string]*knownProgram{}}
 	return s
 }
 
@@ -143,7 +145,9 @@ func (s *Supervisor) Describe(ctx context.Context, path, pin string) (m sdk.Mani
 
 // DescribeUnverified is Describe, and may take the digest of a program without a pin from
 // the cache. The program is hashed before it runs.
-func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
+func (s *Supervisor) DescribeUnverified(ctx context.Context, path, pin string) (
+	m sdk.Manifest, digest string, err error,
+) {
 	return s.programs.describedUnverified(ctx, path, pin)
 }
 

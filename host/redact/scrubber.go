@@ -91,7 +91,8 @@ func (s *Scrubber) Replace(text string) string {
 	if len(x.found) == 0 {
 		return text
 	}
-	slices.SortFunc(x.found, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	slices.SortFunc(x.found,
+		func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
 	var b strings.Builder
 	done, end := 0, -1 // what is written of the text, and the end of the mask that is open
 	for _, one := range x.found {

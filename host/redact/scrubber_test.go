@@ -55,7 +55,8 @@ func TestScrubberMasksBase64(t *testing.T) {
 		for _, after := range []string{"", "1", "12", "123"} {
 			for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
 				encoded := encoding.EncodeToString([]byte(before + secret + after))
-				if got := hide.Replace("Authorization: Basic " + encoded + ", next"); got != "Authorization: Basic ***, next" {
+				if got := hide.Replace("Authorization: Basic " + encoded + ", next"); got !=
+					"Authorization: Basic ***, next" {
 					t.Errorf("%q, %q: %s", before, after, got)
 				}
 			}
@@ -158,12 +159,15 @@ func TestScrubberMasksSecretsThatWereEscapedSeveralTimes(t *testing.T) {
 			return strings.NewReplacer(`"`, "&#34;", "<", "&#60;", "&", "&#x26;").Replace(text)
 		},
 	}
-	for _, secret := range []string{`a"b…<c>&d/e`, "it's a \"pass\\word\" \U0001F511", `x\n%41+&amp;"y"`, "tab\tand\x1funit", `"{\"k\":\"v/1\"}"`} {
+	for _, secret := range []string{`a"b…<c>&d/e`, "it's a \"pass\\word\" \U0001F511",
+		`x\n%41+&amp;"y"`, "tab\tand\x1funit", `"{\"k\":\"v/1\"}"`} {
 		hide := New([]string{secret})
 		older := New(nil, secret)
 		check := func(how, text string) {
 			for _, s := range []*Scrubber{hide, older} {
-				if got := s.Replace("before " + text + " after"); !strings.Contains(got, Mask) || strings.Contains(got, secret) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") {
+				if got := s.Replace("before " + text + " after"); !strings.Contains(got, Mask) ||
+					strings.Contains(got, secret) || !strings.HasPrefix(got, "before ") ||
+					!strings.HasSuffix(got, " after") {
 					t.Errorf("%s of %s: %s became %s", how, secret, text, got)
 				}
 			}
@@ -218,7 +222,8 @@ func TestScrubberTakesBoundedTime(t *testing.T) {
 		secrets = append(secrets, fmt.Sprintf("eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.%04d\"", n))
 	}
 	hide := New(secrets)
-	for _, unit := range []string{`\`, `%25`, `&amp;`, `\u005c`, `\\%25&amp;`, "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.", strings.Repeat("a", 299) + "b", base64.StdEncoding.EncodeToString([]byte(secrets[1])) + "/"} {
+	for _, unit := range []string{`\`, `%25`, `&amp;`, `\u005c`, `\\%25&amp;`, "eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9.",
+		strings.Repeat("a", 299) + "b", base64.StdEncoding.EncodeToString([]byte(secrets[1])) + "/"} {
 		text := strings.Repeat(unit, size/len(unit))
 		begun := time.Now()
 		got := hide.Replace(text)
@@ -239,8 +244,10 @@ func FuzzScrubber(f *testing.F) {
 			t.Skip()
 		}
 		s := New([]string{secret})
-		for _, text := range []string{before + secret + after, before + url.QueryEscape(secret) + after, jsonString(jsonString(before + secret + after))} {
-			if got := s.Replace(text); utf8.ValidString(secret) && !strings.Contains(got, Mask) || strings.Contains(got, secret) && !strings.Contains(before+Mask+after, secret) {
+		for _, text := range []string{before + secret + after, before + url.QueryEscape(secret) + after,
+			jsonString(jsonString(before + secret + after))} {
+			if got := s.Replace(text); utf8.ValidString(secret) && !strings.Contains(got, Mask) ||
+				strings.Contains(got, secret) && !strings.Contains(before+Mask+after, secret) {
 				t.Errorf("%q is left in %q", secret, got)
 			}
 		}

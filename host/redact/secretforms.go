@@ -138,8 +138,10 @@ func beforeDots(text string) string { return strings.TrimRight(text, " .…") }
 // escapedForms returns the usual notations of a secret with escapes that differ from the secret. They
 // are found also where the text before them looks like the beginning of an escape.
 func escapedForms(secret string) (all []string) {
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")}
-	forms = append(forms, (&url.URL{Path: secret}).EscapedPath(), url.UserPassword("", secret).String()[1:], html.EscapeString(secret))
+	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret),
+		strings.ReplaceAll(url.QueryEscape(secret), "+", "%20")}
+	forms = append(forms, (&url.URL{Path: secret}).EscapedPath(), url.UserPassword("", secret).String()[1:],
+		html.EscapeString(secret))
 	for _, one := range slices.Clone(forms) { // some programs write the digits in lower case
 		forms = append(forms, lowerEscapes(one))
 	}

@@ -65,7 +65,8 @@ func (f *File) checkPermissions(info fs.FileInfo) error {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return f.unusable(err)
 	}
-	f.warn(fmt.Sprintf("other users had access to the encrypted file %s: its mode was %04o", path, info.Mode().Perm()), "it is 0600 now; find out what changed it")
+	f.warn(fmt.Sprintf("other users had access to the encrypted file %s: its mode was %04o", path, info.Mode().Perm()),
+		"it is 0600 now; find out what changed it")
 	return nil
 }
 
@@ -87,7 +88,8 @@ func (f *File) lock(ctx context.Context) (unlock func(), err error) {
 	if at, err := os.Stat(dir); err != nil {
 		return nil, f.unusable(err)
 	} else if writableByOthers(at) {
-		return nil, fault.New(fault.SecretStore, "other users may write to %s, the directory of the encrypted file", dir).
+		return nil, fault.New(fault.SecretStore,
+			"other users may write to %s, the directory of the encrypted file", dir).
 			WithHint("run `chmod 700 %s`", dir)
 	}
 	path := f.opts.Path + ".lock"
@@ -162,7 +164,8 @@ func (f *File) lockAndMoveAside(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return fault.New(fault.SecretStore, "another process replaced the encrypted file %s meanwhile", f.opts.Path).WithHint("try again")
+	return fault.New(fault.SecretStore, "another process replaced the encrypted file %s meanwhile", f.opts.Path).
+		WithHint("try again")
 }
 
 // damagedSuffix separates the name of the file from the time of its renaming.
@@ -175,7 +178,8 @@ func (f *File) moveAside(why error) error {
 	}
 	f.warned = true
 	return fault.New(fault.SecretDamaged, "the encrypted file %s is %s; it was moved to %s", f.opts.Path, why, to).
-		WithHint("put a good copy back as %s; or start again with `junctor secret set` and `junctor login`", f.opts.Path)
+		WithHint("put a good copy back as %s; or start again with `junctor secret set` and `junctor login`",
+			f.opts.Path)
 }
 
 // warnMovedAside warns once if a damaged file was moved damagedSuffix earlier, for users who

@@ -42,7 +42,8 @@ func syncDir(dir string) {
 // this process, for example by the Go runtime. claimDescriptor returns nil for it,
 // because its text must not become a password.
 func claimDescriptor(fd int) *os.File {
-	if flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); errno != 0 || flags&syscall.FD_CLOEXEC != 0 {
+	if flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); errno != 0 ||
+		flags&syscall.FD_CLOEXEC != 0 {
 		return nil
 	}
 	if err := syscall.SetNonblock(fd, true); err != nil {

@@ -143,7 +143,8 @@ func TestFileWrongPassword(t *testing.T) {
 		wrong.opts.Password = fixedPassword("correct horse") // the user types it again
 		mustHave(t, wrong, "a", "1")
 	}
-	wantCode(t, OpenFile(FileOptions{Path: path, Password: fixedPassword("")}).SetSecret(t.Context(), "b", nil, ""), fault.SecretLocked)
+	wantCode(t, OpenFile(FileOptions{Path: path, Password: fixedPassword("")}).SetSecret(t.Context(), "b", nil, ""),
+		fault.SecretLocked)
 }
 
 func TestDamagedFileIsMovedAside(t *testing.T) {
@@ -310,10 +311,12 @@ func TestFileTooLarge(t *testing.T) {
 
 func TestGlobQuote(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a[b]*?c")
-	if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "f"+damagedSuffix+"1"), nil, 0o600)); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o700),
+		os.WriteFile(filepath.Join(dir, "f"+damagedSuffix+"1"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := filepath.Glob(globQuote(filepath.Join(dir, "f")) + damagedSuffix + "*"); err != nil || len(found) != 1 {
+	if found, err := filepath.Glob(globQuote(filepath.Join(dir, "f")) + damagedSuffix + "*"); err != nil ||
+		len(found) != 1 {
 		t.Error(fmt.Sprint(found, err))
 	}
 }

@@ -109,14 +109,16 @@ func (u *User) storeGrants(ctx context.Context, name string, all []Recipient) er
 		return err
 	}
 	if len(all) > maxRecipients {
-		return fault.New(fault.SecretTooLarge, "the secret %q would be granted to more than %d servers", name, maxRecipients).
+		return fault.New(fault.SecretTooLarge, "the secret %q would be granted to more than %d servers",
+			name, maxRecipients).
 			WithHint("remove it with `junctor secret remove %s` and save it again", name)
 	}
 	text, err := json.Marshal(grants{Name: name, Recipients: all})
 	if err != nil {
 		return err
 	}
-	return u.keeper.do(ctx, func(st Store) error { return st.SetSecret(ctx, grantsKey(name), text, "Junctor: who may use "+name) })
+	return u.keeper.do(ctx,
+		func(st Store) error { return st.SetSecret(ctx, grantsKey(name), text, "Junctor: who may use "+name) })
 }
 
 // GetFor returns a secret for a recipient. It fails with [fault.SecretUngranted] unless
@@ -164,6 +166,7 @@ func compareRecipients(a, b Recipient) int {
 }
 
 func ungranted(name string, r Recipient) error {
-	return fault.New(fault.SecretUngranted, "the secret %q is not granted to the server %q of this configuration, or its address or command changed since the grant", name, r.Server).
+	return fault.New(fault.SecretUngranted, "the secret %q is not granted to the server %q of this configuration, or its address or command changed since the grant",
+		name, r.Server).
 		WithHint("to grant it, run `junctor secret grant %s`", name)
 }

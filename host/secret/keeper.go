@@ -104,7 +104,8 @@ func (k *Keeper) skip(i int, why error) {
 	from, to := k.opts.Stores[i].Name, k.opts.Stores[i+1].Name
 	reason := from + " cannot be used: " + why.Error()
 	k.why.Store(&reason)
-	k.warn(reason+"; secrets are stored in "+to, "this is said once; a secret_store \"file\" block always selects the encrypted file")
+	k.warn(reason+"; secrets are stored in "+to,
+		"this is said once; a secret_store \"file\" block always selects the encrypted file")
 }
 
 // noticeFile is the file that holds the digest of the last warning about a skipped

@@ -89,8 +89,9 @@ func TestKeeperChoosesStore(t *testing.T) {
 		"locked":                        {reason("locked"), false, fault.SecretLocked},
 		"damaged":                       {reason("damaged"), false, fault.SecretDamaged},
 		"wrong password":                {reason("password"), false, fault.SecretPassword},
-		"mute":                          {fault.New(fault.PluginUnresponsive, "mute").WithHint("x"), false, fault.PluginUnresponsive},
-		"anything else":                 {errors.New("broken"), false, fault.SecretStore},
+		"mute": {fault.New(fault.PluginUnresponsive, "mute").WithHint("x"), false,
+			fault.PluginUnresponsive},
+		"anything else": {errors.New("broken"), false, fault.SecretStore},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, second := newMemoryStore(c.err), newMemoryStore(nil)
@@ -194,7 +195,8 @@ func TestKeysAreStable(t *testing.T) {
 	k, _ := newKeeper(t, false, store)
 	long := strings.Repeat("N", MostName)
 	for _, name := range []string{"token", long, "../../x"} {
-		if err := k.Scope(Owner{"", "oauth", "github", "https://a/", "ann"}).SetSecret(t.Context(), name, nil, ""); err != nil {
+		if err := k.Scope(Owner{"", "oauth", "github", "https://a/", "ann"}).SetSecret(t.Context(), name, nil,
+			""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -228,7 +230,8 @@ func TestNameRules(t *testing.T) {
 		_, _, read := k.Scope(Owner{}).Secret(t.Context(), name)
 		for _, err := range []error{
 			get, k.User().Set(t.Context(), name, nil), k.User().Remove(t.Context(), name),
-			read, k.Scope(Owner{}).SetSecret(t.Context(), name, nil, ""), k.Scope(Owner{}).DeleteSecret(t.Context(), name),
+			read, k.Scope(Owner{}).SetSecret(t.Context(), name, nil, ""),
+			k.Scope(Owner{}).DeleteSecret(t.Context(), name),
 		} {
 			wantCode(t, err, fault.SecretName)
 		}
@@ -261,7 +264,8 @@ func TestPluginsReceiveStoreErrors(t *testing.T) {
 		for _, err := range []error{read, s.SetSecret(t.Context(), "a", nil, ""), s.DeleteSecret(t.Context(), "a")} {
 			e, ok := errors.AsType[*sdk.Error](err)
 			f, also := errors.AsType[*fault.Error](err)
-			if !ok || !also || e.Code != sdk.Unavailable || e.Reason != reason || e.Hint != "unlock it" || e.Message != f.Message {
+			if !ok || !also || e.Code != sdk.Unavailable || e.Reason != reason || e.Hint != "unlock it" ||
+				e.Message != f.Message {
 				t.Errorf("%q: %+v, %+v", reason, e, f)
 			}
 		}
@@ -271,7 +275,8 @@ func TestPluginsReceiveStoreErrors(t *testing.T) {
 func TestSizeLimits(t *testing.T) {
 	k, _ := newKeeper(t, false, newMemoryStore(nil))
 	s := k.Scope(Owner{})
-	if err := errors.Join(s.SetSecret(t.Context(), "a", make([]byte, MostValue), ""), k.User().Set(t.Context(), "a", make([]byte, maxUserValue))); err != nil {
+	if err := errors.Join(s.SetSecret(t.Context(), "a", make([]byte, MostValue), ""),
+		k.User().Set(t.Context(), "a", make([]byte, maxUserValue))); err != nil {
 		t.Error(err)
 	}
 	wantCode(t, s.SetSecret(t.Context(), "a", make([]byte, MostValue+1), ""), fault.SecretTooLarge)
@@ -351,8 +356,9 @@ func TestChangedAfterWrites(t *testing.T) {
 		do       func() error
 		ann, bob bool
 	}{
-		"nothing":          {func() error { return nil }, false, false},
-		"reading":          {func() error { _, _, err := k.Scope(ann).Secret(t.Context(), "a"); return err }, false, false},
+		"nothing": {func() error { return nil }, false, false},
+		"reading": {func() error { _, _, err := k.Scope(ann).Secret(t.Context(), "a"); return err },
+			false, false},
 		"her own":          {func() error { return k.Scope(ann).SetSecret(t.Context(), "a", nil, "") }, true, false},
 		"his own, removed": {func() error { return k.Scope(bob).DeleteSecret(t.Context(), "a") }, false, true},
 		"the user's":       {func() error { return k.User().Set(t.Context(), "a", nil) }, true, true},

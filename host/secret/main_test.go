@@ -28,7 +28,8 @@ func child(path, name, most string) error {
 		return err
 	}
 	for i := range n {
-		if err := f.SetSecret(context.Background(), fmt.Sprint(name, i), fmt.Append(nil, "value ", i), "label"); err != nil {
+		if err := f.SetSecret(context.Background(), fmt.Sprint(name, i), fmt.Append(nil, "value ", i),
+			"label"); err != nil {
 			return err
 		}
 		fmt.Println(i)

@@ -14,7 +14,8 @@ func TestWarningIsGivenOncePerReason(t *testing.T) {
 	stamps := filepath.Join(t.TempDir(), "stamps")
 	run := func(once bool, ring, file error) (told int, store, why string) {
 		h := new(warnings)
-		k := New(Options{Stamps: stamps, Warn: h.warn, Once: once, Stores: []Named{{"the key ring", newMemoryStore(ring)}, {"the encrypted file", newMemoryStore(file)}}})
+		k := New(Options{Stamps: stamps, Warn: h.warn, Once: once,
+			Stores: []Named{{"the key ring", newMemoryStore(ring)}, {"the encrypted file", newMemoryStore(file)}}})
 		if store, why = k.Found(); store != "" || why != "" {
 			t.Errorf("before anything is asked it is in %q, %q", store, why)
 		}
@@ -46,7 +47,8 @@ func TestWarningIsGivenOncePerReason(t *testing.T) {
 	} {
 		told, store, why := run(c.once, c.ring, c.file)
 		passed := c.told > 0 || why != ""
-		if told != c.told || passed && (store != "the encrypted file" || why == "") || !passed && store != "the key ring" {
+		if told != c.told || passed && (store != "the encrypted file" || why == "") ||
+			!passed && store != "the key ring" {
 			t.Errorf("%d: told %d times, in %q because %q", i, told, store, why)
 		}
 	}

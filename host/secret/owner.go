@@ -139,7 +139,8 @@ func (s *scope) checkQuota(ctx context.Context, st Store, key string) error {
 	if owned < maxOwned {
 		return nil
 	}
-	return fault.New(fault.SecretTooLarge, "the auth provider already has %d secrets for one server, the most it may have", owned).
+	return fault.New(fault.SecretTooLarge,
+		"the auth provider already has %d secrets for one server, the most it may have", owned).
 		WithHint("report it to the author of the plugin; a logout may remove them")
 }
 

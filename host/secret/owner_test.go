@@ -21,11 +21,13 @@ func TestSecretsPerOwnerAreLimited(t *testing.T) {
 		}
 	}
 	err := greedy.SetSecret(t.Context(), "more", []byte("v"), "")
-	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unavailable || !fault.Is(err, fault.SecretTooLarge) || len(store.items) != maxOwned {
+	if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unavailable ||
+		!fault.Is(err, fault.SecretTooLarge) || len(store.items) != maxOwned {
 		t.Errorf("%v, with %d stored", err, len(store.items))
 	}
 	if err := errors.Join(
-		greedy.SetSecret(t.Context(), "s1", []byte("w"), ""), other.SetSecret(t.Context(), "s", []byte("v"), ""), k.User().Set(t.Context(), "s", []byte("v")),
+		greedy.SetSecret(t.Context(), "s1", []byte("w"), ""), other.SetSecret(t.Context(), "s", []byte("v"), ""),
+		k.User().Set(t.Context(), "s", []byte("v")),
 		greedy.DeleteSecret(t.Context(), "s2"), greedy.SetSecret(t.Context(), "more", []byte("v"), ""),
 	); err != nil {
 		t.Error(err)

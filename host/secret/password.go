@@ -63,7 +63,8 @@ func (o PasswordOptions) keptOrTyped(ctx context.Context, fresh bool) ([]byte, e
 		return password, err
 	}
 	if o.Prompt == nil {
-		return nil, fault.New(fault.SecretLocked, "there is no password for the encrypted file of secrets").WithHint("%s", passwordHint)
+		return nil, fault.New(fault.SecretLocked, "there is no password for the encrypted file of secrets").
+			WithHint("%s", passwordHint)
 	}
 	password, err := o.Prompt(ctx, fresh)
 	if err == nil && len(password) == 0 && fresh && o.Kept != "" {

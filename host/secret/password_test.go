@@ -27,10 +27,12 @@ func TestPasswordOrder(t *testing.T) {
 		vars map[string]string
 		want string
 	}{
-		"the file before all":      {PasswordOptions{File: a, Prompt: prompt}, map[string]string{fileVariable: b}, "from a"},
-		"the variable":             {PasswordOptions{Prompt: prompt}, map[string]string{fileVariable: b}, "from b"},
-		"a person":                 {PasswordOptions{Prompt: prompt}, nil, "typed"},
-		"an empty variable":        {PasswordOptions{Prompt: prompt}, map[string]string{fileVariable: "", fdVariable: ""}, "typed"},
+		"the file before all": {PasswordOptions{File: a, Prompt: prompt},
+			map[string]string{fileVariable: b}, "from a"},
+		"the variable": {PasswordOptions{Prompt: prompt}, map[string]string{fileVariable: b}, "from b"},
+		"a person":     {PasswordOptions{Prompt: prompt}, nil, "typed"},
+		"an empty variable": {PasswordOptions{Prompt: prompt},
+			map[string]string{fileVariable: "", fdVariable: ""}, "typed"},
 		"the variable of the file": {PasswordOptions{}, map[string]string{fileVariable: b, fdVariable: "77"}, "from b"},
 	} {
 		c.o.Lookup = func(name string) (string, bool) { v, ok := c.vars[name]; return v, ok }
@@ -79,7 +81,8 @@ func TestPasswordErrors(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) { wantCode(t, err, fault.SecretLocked) })
 	}
-	if _, err := Passwords(PasswordOptions{})(t.Context(), false); !strings.Contains(fault.As(err).Hint, fileVariable) ||
+	if _, err := Passwords(PasswordOptions{})(t.Context(), false); !strings.Contains(fault.As(err).Hint,
+		fileVariable) ||
 		!strings.Contains(fault.As(err).Hint, fdVariable) || !strings.Contains(fault.As(err).Hint, "terminal") {
 		t.Errorf("the hint names not all passwordHint: %v", fault.As(err).Hint)
 	}

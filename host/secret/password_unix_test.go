@@ -44,7 +44,8 @@ func TestPasswordDescriptor(t *testing.T) {
 		clear(descriptors.readers)
 		fd := pipe(t, c.text, c.end)
 		Passwords(PasswordOptions{FD: fd})
-		if flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD, 0); flags&syscall.FD_CLOEXEC == 0 {
+		if flags, _, _ := syscall.Syscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_GETFD,
+			0); flags&syscall.FD_CLOEXEC == 0 {
 			t.Errorf("%s: programs that are started get the descriptor", name)
 		}
 		for range 3 { // it can be read only once

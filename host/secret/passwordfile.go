@@ -87,7 +87,8 @@ const (
 	fdVariable   = "JUNCTOR_SECRETS_PASSWORD_FD"
 
 	passwordHint = "run `junctor secret unlock` on a terminal, which keeps the password in a file that only you can read; or name such a file " +
-		"(password_file in the secret_store block, or " + fileVariable + ") or a descriptor (password_fd, or " + fdVariable + ")"
+		"(password_file in the secret_store block, or " + fileVariable + ") or a descriptor (password_fd, or " +
+		fdVariable + ")"
 )
 
 // passwordFile reads the first line of a file that only this user can read.
@@ -102,7 +103,8 @@ func passwordFile(path string) ([]byte, error) {
 			WithHint("to read from a pipe, pass its descriptor: password_fd, or %s", fdVariable)
 	}
 	if !private(info) {
-		return nil, fault.New(fault.SecretLocked, "other users may read or write the password file %s: its mode is %04o", path, info.Mode().Perm()).
+		return nil, fault.New(fault.SecretLocked,
+			"other users may read or write the password file %s: its mode is %04o", path, info.Mode().Perm()).
 			WithHint("%s", hint)
 	}
 	f, err := os.Open(path)
@@ -134,7 +136,8 @@ func firstLine(r io.Reader, from string) ([]byte, error) {
 	case len(text) == 0:
 		return nil, fault.New(fault.SecretLocked, "the first line of %s is empty", from).WithHint("%s", passwordHint)
 	case len(text) > maxPassword:
-		return nil, fault.New(fault.SecretLocked, "the first line of %s exceeds %d bytes", from, maxPassword).WithHint("%s", passwordHint)
+		return nil, fault.New(fault.SecretLocked, "the first line of %s exceeds %d bytes", from, maxPassword).
+			WithHint("%s", passwordHint)
 	}
 	return bytes.Clone(text), nil
 }

@@ -55,14 +55,16 @@ func explain(ctx context.Context, store string, err error) error {
 	if !ok {
 		e = sdk.Errorf(sdk.Internal, "%v", err)
 	}
-	code, hint := fault.SecretStore, "choose another store with a secret_store block: secret_store \"file\" {} is an encrypted file"
+	code, hint := fault.SecretStore,
+		"choose another store with a secret_store block: secret_store \"file\" {} is an encrypted file"
 	switch e.Reason {
 	case "locked":
 		code, hint = fault.SecretLocked, "unlock it and try again; or choose another store with a secret_store block"
 	case "password":
 		code, hint = fault.SecretPassword, "try again with the right password"
 	case "damaged":
-		code, hint = fault.SecretDamaged, "save the secret again with `junctor secret set`, or log in again with `junctor login`"
+		code, hint = fault.SecretDamaged,
+			"save the secret again with `junctor secret set`, or log in again with `junctor login`"
 	}
 	if e.Hint != "" {
 		hint = e.Hint

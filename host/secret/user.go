@@ -139,6 +139,7 @@ func (u *User) unknown(name string) error {
 
 // foreignValue returns the error for a value that Junctor did not write.
 func (u *User) foreignValue(name string) error {
-	return fault.New(fault.SecretDamaged, "the value of the secret %q in %s was not written by Junctor", name, u.keeper.Where()).
+	return fault.New(fault.SecretDamaged, "the value of the secret %q in %s was not written by Junctor",
+		name, u.keeper.Where()).
 		WithHint("save it again with `junctor secret set`")
 }

@@ -36,7 +36,8 @@ func openWall() map[string]any {
 	if sandbox.Probe().Missing(&sandbox.Rules{}) != "" {
 		return map[string]any{}
 	}
-	return map[string]any{"sandbox": map[string]any{"read": []string{"/"}, "write": []string{"/"}, "network": true, "unix_sockets": true}}
+	return map[string]any{"sandbox": map[string]any{"read": []string{"/"}, "write": []string{"/"},
+		"network": true, "unix_sockets": true}}
 }
 
 // otherUser is the user that runs wrapped programs when the tests run as root: a
@@ -73,12 +74,14 @@ func unprivileged(t *testing.T, limit time.Duration, tracer ...string) bool {
 	for i, word := range tracer {
 		tracer[i] = strings.ReplaceAll(word, "$ARENA", arena)
 	}
-	argv := append(slices.Clone(tracer), filepath.Join(arena, "tests"), "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout="+limit.String())
+	argv := append(slices.Clone(tracer), filepath.Join(arena, "tests"), "-test.run=^"+t.Name()+"$", "-test.v",
+		"-test.timeout="+limit.String())
 	ctx, cancel := context.WithTimeout(t.Context(), limit+time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Dir = filepath.Join(arena, "pkg")
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + arena + "/home", "TMPDIR=" + arena + "/tmp", "LANG=C.UTF-8", arenaVariable + "=" + arena}
+	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + arena + "/home",
+		"TMPDIR=" + arena + "/tmp", "LANG=C.UTF-8", arenaVariable + "=" + arena}
 	for _, name := range []string{callsVariable, seedVariable, wallVariable, "JUNCTOR_REQUIRE_INTEROP"} {
 		cmd.Env = append(cmd.Env, name+"="+os.Getenv(name))
 	}
@@ -153,7 +156,8 @@ func newGuard(t *testing.T, program string) *guard {
 	g := &guard{site: newSite(t, program)}
 	g.socket = filepath.Join(g.top, "s")
 	for name, text := range map[string]string{
-		"home/.ssh/id_rsa": canary, "home/.bashrc": "true\n", "home/.profile": "true\n", "outside/" + listed: "x\n", "outside/deep/" + listed: "x\n",
+		"home/.ssh/id_rsa": canary, "home/.bashrc": "true\n", "home/.profile": "true\n",
+		"outside/" + listed: "x\n", "outside/deep/" + listed: "x\n",
 	} {
 		g.write(t, filepath.Join(g.top, name), text, 0o644)
 	}
@@ -187,7 +191,8 @@ func newGuard(t *testing.T, program string) *guard {
 
 // expand replaces the variables in a text by the places of the site.
 func (g *guard) expand(text string) string {
-	return g.site.expand(strings.NewReplacer("$PORT", fmt.Sprint(g.port), "$SOCKET", g.socket, "$HOME", g.home, "$TOP", g.top).Replace(text))
+	return g.site.expand(strings.NewReplacer("$PORT", fmt.Sprint(g.port), "$SOCKET", g.socket, "$HOME", g.home, "$TOP",
+		g.top).Replace(text))
 }
 
 // snapshot returns the hash of each file outside the working directory. Of the
@@ -201,7 +206,8 @@ func (g *guard) files(dir, without string) map[string]string {
 	_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		rel, _ := filepath.Rel(g.top, path)
 		name := filepath.Base(path)
-		state := strings.HasPrefix(rel, "home/") && !strings.HasPrefix(name, "mark") && name != ".bashrc" && name != ".profile" && name != "id_rsa"
+		state := strings.HasPrefix(rel, "home/") && !strings.HasPrefix(name, "mark") && name != ".bashrc" &&
+			name != ".profile" && name != "id_rsa"
 		switch {
 		case err != nil:
 			return nil
@@ -254,7 +260,8 @@ func (g *guard) harm(t *testing.T, answer string) string {
 		g.fill(t)
 		for name := range g.hashes {
 			if strings.HasSuffix(name, listed) || strings.HasPrefix(name, "home/.") && g.hashes[name] != "directory" {
-				g.write(t, filepath.Join(g.top, name), map[bool]string{true: "x\n", false: "true\n"}[strings.HasSuffix(name, listed)], 0o644)
+				g.write(t, filepath.Join(g.top, name),
+					map[bool]string{true: "x\n", false: "true\n"}[strings.HasSuffix(name, listed)], 0o644)
 			}
 		}
 		g.hashes = g.snapshot()

@@ -64,16 +64,19 @@ func TestAttacksFailThroughTheWrapper(t *testing.T) {
 		}
 	})
 	if reproduced.Load()*2 < tried.Load() {
-		t.Errorf("only %d of %d attacks succeed through a wrapper that allows everything, so the test covers little", reproduced.Load(), tried.Load())
+		t.Errorf("only %d of %d attacks succeed through a wrapper that allows everything, so the test covers little",
+			reproduced.Load(), tried.Load())
 	}
-	t.Logf("%d attacks do harm directly, %d of them through a wrapper that allows everything", tried.Load(), reproduced.Load())
+	t.Logf("%d attacks do harm directly, %d of them through a wrapper that allows everything",
+		tried.Load(), reproduced.Load())
 }
 
 // needed skips a program that is not installed, or that is slow and not
 // required. CI tries all installed programs but the slowest.
 func needed(t *testing.T, program string) {
 	t.Helper()
-	must, all, soak := slices.Contains(requiredPrograms, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "", os.Getenv("JUNCTOR_SOAK") != ""
+	must, all, soak := slices.Contains(requiredPrograms, program), os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "",
+		os.Getenv("JUNCTOR_SOAK") != ""
 	_, err := exec.LookPath(program)
 	switch {
 	case err != nil && all && must:
@@ -100,7 +103,8 @@ func genuine(program string) bool {
 }
 
 // slowPrograms take seconds for each question or attack.
-var slowPrograms = []string{"convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "rsync", "make", "nmap", "sqlite3"}
+var slowPrograms = []string{"convert", "ffmpeg", "gdb", "go", "gpg", "kubectl", "node", "pandoc", "rsync", "make",
+	"nmap", "sqlite3"}
 
 // slowestPrograms take half a minute.
 var slowestPrograms = []string{"cmake", "pip"}
@@ -195,7 +199,8 @@ func newAttackGroup(t *testing.T, a attack, cache string) *attackGroup {
 	t.Helper()
 	g := &attackGroup{site: newSite(t, a.program)}
 	settings := func(more map[string]any) string {
-		all := map[string]any{"command": []string{a.program}, "cwd": g.site.work, "env": g.site.variables(), "timeout": "20s"}
+		all := map[string]any{"command": []string{a.program},
+			"cwd": g.site.work, "env": g.site.variables(), "timeout": "20s"}
 		if more["tool"] == nil {
 			all["common"], all["describe"] = 0, "full"
 			if a.only != "" {
@@ -331,7 +336,8 @@ func (s schema) fit(text string) map[string]any {
 // openWithCache opens a server with a cache directory.
 func openWithCache(t *testing.T, settings, cache string) *host {
 	t.Helper()
-	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
+	conn, err := plugin().Transports["cli"].Open(t.Context(),
+		&sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}

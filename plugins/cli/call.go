@@ -57,8 +57,9 @@ func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	p := s.programs.of(t)
 	o, err := run.Run(r.ctx, run.Command{
 		Path: p.path, Args: slices.Concat(p.command, args), Env: n.env, Dir: p.dir,
-		Stdin: call.Stdin, Limits: s.limits(t), Rules: n.rules, Timeout: s.timeout(t), MaxOutput: s.maxOutput(t), MaxStderr: s.set.MaxStderr,
-		Progress: s.progress(r), Force: s.force,
+		Stdin: call.Stdin, Limits: s.limits(t), Rules: n.rules, Timeout: s.timeout(t), MaxOutput: s.maxOutput(t),
+		MaxStderr: s.set.MaxStderr,
+		Progress:  s.progress(r), Force: s.force,
 	})
 	if err != nil {
 		return run.ErrorResult(fmt.Sprintf("starting %s: %s", filepath.Base(p.command[0]), errorWithoutPath(err)))

@@ -47,7 +47,8 @@ func newCatalog(set *settings, p programs) *catalog {
 	c := &catalog{
 		done: make(chan struct{}), published: make(chan struct{}),
 		options: tool.Options{
-			Globals: set.Globals, Omit: set.Omit, Commands: set.Only, Read: set.Read, Write: set.Write, Destructive: set.Destructive,
+			Globals: set.Globals, Omit: set.Omit, Commands: set.Only, Read: set.Read,
+			Write: set.Write, Destructive: set.Destructive,
 			Idempotent: set.Idempotent, Stdin: set.Stdin != nil && *set.Stdin, NoStdin: set.Stdin != nil && !*set.Stdin,
 			Brief: set.Describe != "full", Common: set.common(), Only: set.Options,
 			Dangerous: set.Dangerous,
@@ -288,8 +289,10 @@ func allDangerous(program string, skipped []danger.Finding) error {
 	if source := strings.TrimSuffix(f.Evidence, "; tried"); source != "" {
 		why += ": " + source
 	}
-	e := sdk.AttrErrorf("dangerous", "nothing of %s is offered: %s is dangerous (%s)", program, strings.Join(f.Command, " "), why)
+	e := sdk.AttrErrorf("dangerous", "nothing of %s is offered: %s is dangerous (%s)",
+		program, strings.Join(f.Command, " "), why)
 	command := strings.Join(f.Command, " ")
-	e.Hint = "write tool blocks with fixed arguments, or allow it with dangerous = [\"" + command + "\"] (junctor wrap --dangerous \"" + command + "\")"
+	e.Hint = "write tool blocks with fixed arguments, or allow it with dangerous = [\"" + command +
+		"\"] (junctor wrap --dangerous \"" + command + "\")"
 	return e
 }

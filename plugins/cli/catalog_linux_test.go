@@ -25,7 +25,8 @@ func TestLongListHasPages(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(t.Context()) }()
 	list := func(params string) (message, int) {
-		if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":` + params + `}`)); err != nil {
+		if err := conn.Send([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":` + params +
+			`}`)); err != nil {
 			t.Fatal(err)
 		}
 		msg, err := conn.Recv()
@@ -82,19 +83,22 @@ esac
 	h := openHost(t, fmt.Sprintf(`{"command":[%q],"read":["peel"]}`, program))
 	m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`)
 	var list struct{ Tools []struct{ Name string } }
-	if err := json.Unmarshal(m.Result, &list); err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "peel" || list.Tools[1].Name != "eat" {
+	if err := json.Unmarshal(m.Result, &list); err != nil || len(list.Tools) != 2 || list.Tools[0].Name != "peel" ||
+		list.Tools[1].Name != "eat" {
 		t.Fatalf("%s %+v", m.Result, m.Error)
 	}
 	if !strings.Contains(string(m.Result), `"program":"fruit"`) {
 		t.Errorf("%s", m.Result)
 	}
-	if c := h.call("peel", `{"name":"an apple","knife":"-x","fast":true}`); c.Result.Stdout != "[peel]\n[--knife=-x]\n[--fast]\n[an apple]\n" {
+	if c := h.call("peel", `{"name":"an apple","knife":"-x","fast":true}`); c.Result.Stdout !=
+		"[peel]\n[--knife=-x]\n[--fast]\n[an apple]\n" {
 		t.Errorf("%+v", c)
 	}
 	if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"readOnlyHint":true`) {
 		t.Errorf("%s", m.Result)
 	}
-	if m := openHost(t, fmt.Sprintf(`{"command":[%q],"only":["cook"]}`, program)).ask("tools/list", `{}`); m.Error == nil || !strings.Contains(m.Error.Message, "cook") {
+	if m := openHost(t, fmt.Sprintf(`{"command":[%q],"only":["cook"]}`, program)).ask("tools/list",
+		`{}`); m.Error == nil || !strings.Contains(m.Error.Message, "cook") {
 		t.Errorf("%+v", m)
 	}
 }
@@ -106,36 +110,42 @@ func TestNotificationAfterEarlyList(t *testing.T) {
 	listWait = 50 * time.Millisecond
 	dir := t.TempDir()
 	program, gate := filepath.Join(dir, "slow"), filepath.Join(dir, "gate")
-	script := "#!/bin/sh\nwhile ! test -e " + gate + "; do sleep 0.05; done\nprintf 'Usage: slow [OPTIONS]\\n\\nIs slow.\\n\\nOptions:\\n  --fast   Be quick.\\n'\n"
+	script := "#!/bin/sh\nwhile ! test -e " + gate +
+		"; do sleep 0.05; done\nprintf 'Usage: slow [OPTIONS]\\n\\nIs slow.\\n\\nOptions:\\n  --fast   Be quick.\\n'\n"
 	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	settings := fmt.Sprintf(`{"command":[%q],"probe":"auto","tool":[{"name":"say","description":"d"}]}`, program)
 	modern, old := openHost(t, settings), openHost(t, settings)
-	if m := modern.ask("server/discover", `{`+modernMeta+`}`); !strings.Contains(string(m.Result), `"tools":{"listChanged":true}`) {
+	if m := modern.ask("server/discover", `{`+modernMeta+`}`); !strings.Contains(string(m.Result),
+		`"tools":{"listChanged":true}`) {
 		t.Errorf("%s", m.Result)
 	}
 	old.ask("initialize", `{"protocolVersion":"2025-11-25"}`)
 	m := modern.ask("tools/list", `{`+modernMeta+`}`)
-	if !strings.Contains(string(m.Result), `"ttlMs":0`) || !strings.Contains(string(m.Result), `"name":"say"`) || strings.Contains(string(m.Result), `"name":"slow"`) {
+	if !strings.Contains(string(m.Result), `"ttlMs":0`) || !strings.Contains(string(m.Result), `"name":"say"`) ||
+		strings.Contains(string(m.Result), `"name":"slow"`) {
 		t.Errorf("%s", m.Result)
 	}
 	old.ask("tools/list", `{}`)
 	id := modern.request("subscriptions/listen", `{"notifications":{"toolsListChanged":true},`+modernMeta+`}`)
-	if m := modern.receive(); m.Method != noteAcknowledged || string(m.Params) != `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`},"notifications":{"toolsListChanged":true}}` {
+	if m := modern.receive(); m.Method != noteAcknowledged || string(m.Params) !=
+		`{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`},"notifications":{"toolsListChanged":true}}` {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m := modern.receive(); m.Method != noteToolsChanged || string(m.Params) != `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`}}` {
+	if m := modern.receive(); m.Method != noteToolsChanged ||
+		string(m.Params) != `{"_meta":{"io.modelcontextprotocol/subscriptionId":`+id+`}}` {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
 	if m := old.receive(); m.Method != noteToolsChanged {
 		t.Errorf("%+v", m)
 	}
 	for _, h := range []*host{modern, old} {
-		if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"name":"say"`) || !strings.Contains(string(m.Result), `"name":"slow"`) {
+		if m := h.ask("tools/list", `{}`); !strings.Contains(string(m.Result), `"name":"say"`) ||
+			!strings.Contains(string(m.Result), `"name":"slow"`) {
 			t.Errorf("%s", m.Result)
 		}
 	}

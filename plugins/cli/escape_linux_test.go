@@ -102,7 +102,8 @@ func TestNoCallLeavesTheDirectory(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%d calls; %d of %d lines with %d calls are about programs that are not installed", made.Load(), missing.Load(), len(all), skipped.Load())
+	t.Logf("%d calls; %d of %d lines with %d calls are about programs that are not installed",
+		made.Load(), missing.Load(), len(all), skipped.Load())
 	if os.Getenv("JUNCTOR_REQUIRE_INTEROP") != "" && made.Load() < minimumEscapes {
 		t.Errorf("%d calls, want at least %d", made.Load(), minimumEscapes)
 	}
@@ -118,7 +119,8 @@ func (e *escape) try(t *testing.T, calls []string, cache string) {
 	open := openSession(t, settings(everything), cache)
 	plain := g.expand(calls[0])
 	if answer := open.call(e.tool, plain); g.harm(t, answer) == "" {
-		t.Errorf("%s does no harm through a wrapper that allows everything, so the line covers nothing: %.300s", plain, answer)
+		t.Errorf("%s does no harm through a wrapper that allows everything, so the line covers nothing: %.300s",
+			plain, answer)
 	}
 	for wall, more := range map[string]map[string]any{"rules for arguments": openWall(), "default": nil} {
 		s := openSession(t, settings(more), cache)
@@ -178,7 +180,8 @@ type listedTool struct {
 // openSession opens a server and waits for its tools.
 func openSession(t *testing.T, settings, cache string) *session {
 	t.Helper()
-	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
+	conn, err := plugin().Transports["cli"].Open(t.Context(),
+		&sdk.Server{Dir: t.TempDir(), MaxMessage: 16 << 20, Cache: cache}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}

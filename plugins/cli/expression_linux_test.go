@@ -96,7 +96,8 @@ func (s *site) forExpressions(t *testing.T) {
 	t.Helper()
 	for name, text := range map[string]string{
 		"data.json": `{"name":"widget","count":3,"env":{"name":"inner"}}`, "n.txt": "4\n2\n", "n.csv": "a,b,c\n",
-		"list.m3u8": "#EXTM3U\n#EXTINF:1,\n../outside/secret\n", "list.ffconcat": "ffconcat version 1.0\nfile 'in.gif'\n",
+		"list.m3u8":     "#EXTM3U\n#EXTINF:1,\n../outside/secret\n",
+		"list.ffconcat": "ffconcat version 1.0\nfile 'in.gif'\n",
 	} {
 		s.write(t, filepath.Join(s.work, name), text, 0o644)
 	}
@@ -139,7 +140,8 @@ func (c *expressionCall) try(t *testing.T, h *host, s *site, held string) {
 		fits = !ran && regexp.MustCompile(s.expand(c.want)).MatchString(answer)
 	}
 	if !fits {
-		t.Errorf("%s, %v %s: want %s %s, got exit code %d, %q, %.400s", held, c.command, arguments, c.outcome, c.want, code, stdout, answer)
+		t.Errorf("%s, %v %s: want %s %s, got exit code %d, %q, %.400s",
+			held, c.command, arguments, c.outcome, c.want, code, stdout, answer)
 	}
 	if did := s.harm(t, answer+stdout+string(m.Result)); did != "" {
 		t.Errorf("%s, %v %s: %s", held, c.command, arguments, did)

@@ -35,14 +35,16 @@ func TestFilesOfCalls(t *testing.T) {
 	}{
 		{"cat", `{"body":"-x ../../etc/passwd\n"}`, "-x ../../etc/passwd\n-rw------- ", "", false},
 		{"cat", `{"body":""}`, "junctor-in-body.json", "", false},
-		{"make", script("echo made >$T; echo said; echo wrong >&2"), "made\n--- standard output ---\nsaid\n--- standard error ---\nwrong", "", false},
+		{"make", script("echo made >$T; echo said; echo wrong >&2"),
+			"made\n--- standard output ---\nsaid\n--- standard error ---\nwrong", "", false},
 		{"make", script("echo said"), "said\n--- output = \"auto\": the program wrote no file", "", true},
 		{"make", script("echo made >$T; exit 3"), "it exited with status 3", "", true},
 		{"make", script("ln -s $HOME/notes.txt $T"), "symbolic link at {out}, which is not followed", "", true},
 		{"make", script("mkdir $T"), "a directory at {out}", "", true},
 		{"make", script("mkfifo $T"), "no regular file at {out}", "", true},
 		{"make", script("D=$(dirname $T); rm -rf $D; ln -s $HOME $D"), "wrote no file", "", true},
-		{"make", script("printf '\\377\\000' >$T"), "[2 bytes that are not text, in the resource junctor:out]", "resource", false},
+		{"make", script("printf '\\377\\000' >$T"), "[2 bytes that are not text, in the resource junctor:out]",
+			"resource", false},
 		{"json", `{"text":"{\"a\":\"b\"}"}`, "b\n--- standard output ---\nsaid", "", false},
 		{"json", `{"text":"{}"}`, "select finds nothing: the output has no .a", "", true},
 		{"json", `{"text":"no"}`, "no\n--- standard output ---\nsaid\n--- output = \"json\": it is no JSON", "", true},
@@ -71,8 +73,10 @@ func TestFilesOfCancelledCalls(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	h := openHost(t, fmt.Sprintf(`{"command":[%q,"-c"],"cwd":%q,"tool":[
-		{"name":"slow","description":"d","argv":["echo part >$0; sleep 20","{out}","{file:x}"],"timeout":"400ms","argument":[{"name":"x","default":"y"}]}]}`, s.shell, s.work))
-	if r := h.call("slow", `{}`); !r.IsError || !strings.Contains(r.Content[0].Text, "did not end within its time") || strings.Contains(r.Content[0].Text, "part") {
+		{"name":"slow","description":"d","argv":["echo part >$0; sleep 20","{out}","{file:x}"],"timeout":"400ms","argument":[{"name":"x","default":"y"}]}]}`,
+		s.shell, s.work))
+	if r := h.call("slow", `{}`); !r.IsError || !strings.Contains(r.Content[0].Text, "did not end within its time") ||
+		strings.Contains(r.Content[0].Text, "part") {
 		t.Errorf("%+v", r)
 	}
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {

@@ -57,16 +57,23 @@ func readPrograms(t *testing.T) (all []wrapped) {
 // forms are the spellings of arguments. P is a place outside: a file with a
 // secret, one to write, a directory, a program, a key, a socket.
 var forms = []string{
-	"P", " P", "P ", "\tP", "P\n", "//P", "/./P", "P/", "P/.", "/proc/self/cwd/R", "/proc/thread-self/cwd/R", "/proc/self/rootP", "/dev/fd/../cwd/R", "file://P", "file:P", "FILE://localhostP", "file:R", "x:P", "x:R", "a:b:P",
-	"cache:P", "concat:a.txt|P", "subfile,,start,0,end,9,,:P", "md5:P", "tee:P", "pipe:P", "jar:file:P!/x", "zip://P", "@P", "@R", "x@P", "<P", ">P", ">>P", "|cat P", "|P", "cat P|", "P|", "k=P", "k=@P", "k=R", "k=<P", "a.txt,P", "a.txt;P",
-	"a.txt|P", "a.txt P", "a.txt\nP", "-P", "-IP", "-oP", "--output=P", "--file=P", "%2e%2e/N", "%2e%2e%2fN", "%252e%252e/N", "~/.ssh/id_rsa", "~/mark", "$HOME/mark", "R", "./R", "sub/../R", "new/../R", "sub/../../N", "link", "sub/link",
-	"dangling", "..", "../", "/", "..\\N", ".?/N", ".*/N", "{..,}/N", "'P'", "\"P\"", "[P]", "(P)", "{P}", "*P", "w P", "r P", "e P", "s/a/b/wP", "!P", ".read P", ".trace P", ".output P", "\\! P", "source P", "include P", "include \"P\"",
-	"document('P')", "readfile('P')", "fsdir('R')", "load_file('P')", "system(\"P\")", "print > \"P\"", "$(P)", "`P`", ";P", "env", "$ENV", "%env", "tcp://127.0.0.1:PORT", "http://127.0.0.1:PORT/x", "127.0.0.1:PORT", "//127.0.0.1:PORT/x",
-	"unix://SOCKET", "unix:SOCKET", "SOCKET", "ext::P", "host:P", "-", "--", "", "a.txt", "new1", "%s%n", "\u202eP", "\xc3\x28P",
+	"P", " P", "P ", "\tP", "P\n", "//P", "/./P", "P/", "P/.", "/proc/self/cwd/R", "/proc/thread-self/cwd/R",
+	"/proc/self/rootP", "/dev/fd/../cwd/R", "file://P", "file:P", "FILE://localhostP", "file:R", "x:P", "x:R", "a:b:P",
+	"cache:P", "concat:a.txt|P", "subfile,,start,0,end,9,,:P", "md5:P", "tee:P", "pipe:P", "jar:file:P!/x", "zip://P",
+	"@P", "@R", "x@P", "<P", ">P", ">>P", "|cat P", "|P", "cat P|", "P|", "k=P", "k=@P", "k=R", "k=<P", "a.txt,P",
+	"a.txt;P", "a.txt|P", "a.txt P", "a.txt\nP", "-P", "-IP", "-oP", "--output=P", "--file=P", "%2e%2e/N", "%2e%2e%2fN",
+	"%252e%252e/N", "~/.ssh/id_rsa", "~/mark", "$HOME/mark", "R", "./R", "sub/../R", "new/../R", "sub/../../N", "link",
+	"sub/link", "dangling", "..", "../", "/", "..\\N", ".?/N", ".*/N", "{..,}/N", "'P'", "\"P\"", "[P]", "(P)", "{P}",
+	"*P", "w P", "r P", "e P", "s/a/b/wP", "!P", ".read P", ".trace P", ".output P", "\\! P", "source P", "include P",
+	"include \"P\"", "document('P')", "readfile('P')", "fsdir('R')", "load_file('P')", "system(\"P\")", "print > \"P\"",
+	"$(P)", "`P`", ";P", "env", "$ENV", "%env", "tcp://127.0.0.1:PORT", "http://127.0.0.1:PORT/x", "127.0.0.1:PORT",
+	"//127.0.0.1:PORT/x", "unix://SOCKET", "unix:SOCKET", "SOCKET", "ext::P", "host:P", "-", "--", "", "a.txt", "new1",
+	"%s%n", "\u202eP", "\xc3\x28P",
 }
 
 // harmless are values for the arguments that are not tried.
-var harmless = []string{"a.txt", "b.txt", "sub", "x.xml", "new1", "alpha", "1", "x", ".", "-", "big.txt", "t.tar", "1,2", "utf-8", "a", "sub/c.txt", "HEAD"}
+var harmless = []string{"a.txt", "b.txt", "sub", "x.xml", "new1", "alpha", "1", "x", ".", "-", "big.txt", "t.tar",
+	"1,2", "utf-8", "a", "sub/c.txt", "HEAD"}
 
 // A generator makes calls of tools.
 type generator struct {
@@ -76,13 +83,15 @@ type generator struct {
 
 // value returns a payload.
 func (r *generator) value() string {
-	places := []string{"outside/secret", "outside/mark", "outside", "outside/evil", "home/.ssh/id_rsa", "outside/new dir/mark", "outside/secret.json"}
+	places := []string{"outside/secret", "outside/mark", "outside", "outside/evil", "home/.ssh/id_rsa",
+		"outside/new dir/mark", "outside/secret.json"}
 	name := places[r.IntN(len(places))]
 	text := forms[r.IntN(len(forms))]
 	text = strings.ReplaceAll(text, "SOCKET", r.g.socket)
 	text = strings.ReplaceAll(text, "PORT", fmt.Sprint(r.g.port))
 	for letter, with := range map[string]string{"P": filepath.Join(r.g.top, name), "R": "../" + name, "N": name} {
-		if at := strings.Index(text, letter); at >= 0 && !strings.HasPrefix(text[at:], "PORT") && !strings.HasPrefix(text[at:], "NV") {
+		if at := strings.Index(text, letter); at >= 0 && !strings.HasPrefix(text[at:], "PORT") &&
+			!strings.HasPrefix(text[at:], "NV") {
 			text = text[:at] + with + text[at+1:]
 			break
 		}
@@ -111,7 +120,8 @@ func (r *generator) arguments(one listedTool, payloads int) string {
 	slices.Sort(names)
 	var open []string // the properties that take a text
 	for _, name := range names {
-		if p := schema.Properties[name]; len(p.Enum) == 0 && p.Type != "boolean" && p.Type != "integer" && p.Type != "number" {
+		if p := schema.Properties[name]; len(p.Enum) == 0 && p.Type != "boolean" && p.Type != "integer" &&
+			p.Type != "number" {
 			open = append(open, name)
 		}
 	}
@@ -154,7 +164,8 @@ func (r *generator) arguments(one listedTool, payloads int) string {
 // expression returns words that a description names, with values between them. Some of
 // the words are left out of the table because they do harm.
 func (r *generator) expression(description, value string) []string {
-	words := append(strings.Fields(strings.NewReplacer(";", " ", ". ", " ").Replace(description)), "-exec", "-delete", "-fprint", "-L", "-progress", "-o")
+	words := append(strings.Fields(strings.NewReplacer(";", " ", ". ", " ").Replace(description)), "-exec", "-delete",
+		"-fprint", "-L", "-progress", "-o")
 	var all []string
 	for range 1 + r.IntN(6) {
 		switch r.IntN(4) {
@@ -226,14 +237,16 @@ func fuzzCalls(t *testing.T, calls, least int) {
 			})
 		}
 	})
-	t.Logf("%d calls of %d programs, of %d that are installed; %d calls ran the program", made.Load(), len(chosen), len(here), ran.Load())
+	t.Logf("%d calls of %d programs, of %d that are installed; %d calls ran the program",
+		made.Load(), len(chosen), len(here), ran.Load())
 }
 
 // fuzz makes calls of one program. It returns how many of them were not refused.
 func (w *wrapped) fuzz(t *testing.T, calls int, wall string, rng *rand.Rand, cache string) (ran int) {
 	t.Helper()
 	g := newGuard(t, w.program)
-	all := map[string]any{"command": []string{w.program}, "cwd": g.work, "env": g.variables(), "timeout": "2s", "common": 0, "max_output": 100000}
+	all := map[string]any{"command": []string{w.program},
+		"cwd": g.work, "env": g.variables(), "timeout": "2s", "common": 0, "max_output": 100000}
 	if wall == "open" {
 		maps.Copy(all, openWall())
 	}
@@ -275,7 +288,8 @@ func (w *wrapped) fuzz(t *testing.T, calls int, wall string, rng *rand.Rand, cac
 			did = ""
 		}
 		if did != "" {
-			t.Errorf("%s %s %s: %s (read-only: %t): %.300s", w.program, one.Name, arguments, did, one.Annotations.ReadOnlyHint, answer)
+			t.Errorf("%s %s %s: %s (read-only: %t): %.300s",
+				w.program, one.Name, arguments, did, one.Annotations.ReadOnlyHint, answer)
 		}
 		if _, err := os.Lstat(filepath.Join(g.work, "link")); err != nil || i%renewEvery == renewEvery-1 {
 			g.renew(t, w.program)

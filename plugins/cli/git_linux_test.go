@@ -30,7 +30,8 @@ func TestGitFitsTheTokenBudget(t *testing.T) {
 		}
 	}
 	set := &settings{Command: []string{"git"}, Only: []string{"log", "diff", "status", "show"}}
-	p, err := discover.Run(t.Context(), discover.Options{Command: set.Command, Only: set.Only, Env: os.Environ(), Depth: 3})
+	p, err := discover.Run(t.Context(),
+		discover.Options{Command: set.Command, Only: set.Only, Env: os.Environ(), Depth: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,8 @@ func TestGitFitsTheTokenBudget(t *testing.T) {
 		t.Skipf("the machine is too busy: %q", p.Incomplete)
 	}
 	tools := tool.FromProgram(p, newCatalog(set, programs{program: program{command: set.Command}}).options)
-	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")}) // without --no-index, which is dangerous
+	// Without --no-index, which is dangerous.
+	full := tool.FromProgram(p, tool.Options{Rules: danger.For(set.Command, "")})
 	if len(tools) != 4 || len(full) != 4 {
 		t.Fatalf("%d and %d tools", len(tools), len(full))
 	}
@@ -51,7 +53,8 @@ func TestGitFitsTheTokenBudget(t *testing.T) {
 				t.Errorf("git %s does not offer %s, which its man page shows", made.Name, option.Names[0])
 			}
 		}
-		t.Logf("git %s: %d of %d options, of which the man page shows %d", made.Name, len(made.Parameters), len(full[i].Parameters), len(named))
+		t.Logf("git %s: %d of %d options, of which the man page shows %d",
+			made.Name, len(made.Parameters), len(full[i].Parameters), len(named))
 	}
 	if tokens := bytes / 4; tokens > gitBudget {
 		t.Errorf("the tools take %d tokens, want at most %d", tokens, gitBudget)
@@ -92,5 +95,6 @@ func namedInManual(t *testing.T, c *model.Command) []*model.Option {
 
 // parameterOf reports whether a tool offers an option.
 func parameterOf(made *tool.Tool, o *model.Option) bool {
-	return slices.ContainsFunc(made.Parameters, func(p tool.Parameter) bool { return slices.Contains(o.Names, p.Spelling) })
+	return slices.ContainsFunc(made.Parameters,
+		func(p tool.Parameter) bool { return slices.Contains(o.Names, p.Spelling) })
 }

@@ -38,7 +38,8 @@ type message struct {
 func openHost(t *testing.T, settings string) *host {
 	t.Helper()
 	dir := t.TempDir()
-	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: dir, MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
+	conn, err := plugin().Transports["cli"].Open(t.Context(),
+		&sdk.Server{Dir: dir, MaxMessage: 16 << 20, Cache: t.TempDir()}, []byte(settings))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,8 @@ func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcEr
 		text, _ := r.params.text("cursor")
 		version, number, _ := strings.Cut(text, ".")
 		first, err := strconv.Atoi(number)
-		if given == nil || version != strconv.Itoa(given.version) || err != nil || first < 1 || first > len(given.tools) {
+		if given == nil || version != strconv.Itoa(given.version) || err != nil || first < 1 ||
+			first > len(given.tools) {
 			return nil, 0, &rpcError{Code: invalidParams, Message: "params.cursor is not a cursor of the current list"}
 		}
 		return given, first, nil
@@ -82,7 +83,8 @@ func (s *server) requestedList(r *request) (l *listing, first int, failed *rpcEr
 		return nil, 0, &rpcError{Code: internalError, Message: message, Data: setting}
 	}
 	if l.more != nil {
-		s.log.Info("the list of tools is not complete yet", "tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)
+		s.log.Info("the list of tools is not complete yet",
+			"tools", len(l.tools), "explained", l.more.Known, "commands", l.more.Total)
 	}
 	return l, 0, nil
 }

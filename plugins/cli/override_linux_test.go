@@ -112,7 +112,8 @@ func TestDangerRulesAreThoseOfTheTool(t *testing.T) {
 		{"name":"grep","description":"d","command":["grep"],"argv":["x","/dev/null"],"access":"read"},
 		{"name":"cat","description":"d","argv":["/dev/nothing"],"access":"read"},
 		{"name":"run","description":"d","command":["/usr/bin/env"],"argv":["{p}"],"access":"read","argument":[{"name":"p"}]},
-		{"name":"git","description":"d","command":["git"],"argv":["log"],"access":"read","argument":[{"name":"o","flag":"--output"}]}]}`, dir))
+		{"name":"git","description":"d","command":["git"],"argv":["log"],"access":"read","argument":[{"name":"o","flag":"--output"}]}]}`,
+		dir))
 	if r := h.call("grep", `{}`); r.IsError || r.Result.ExitCode != 1 {
 		t.Errorf("1 of grep is no error: %+v", r)
 	}
@@ -133,8 +134,10 @@ func TestToolsWhoseProgramsAreMissing(t *testing.T) {
 		{`"command":["./x"],"cwd":"/"`, "tool[1].command"},
 		{`"command":["echo"],"env":{"PATH":"/no-such-directory"}`, "tool[1].command"},
 	} {
-		settings := `{"command":["/bin/echo"],"tool":[{"name":"a","description":"d"},{"name":"b","description":"d",` + c.tool + `}]}`
-		conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 1 << 20}, []byte(settings))
+		settings := `{"command":["/bin/echo"],"tool":[{"name":"a","description":"d"},{"name":"b","description":"d",` +
+			c.tool + `}]}`
+		conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 1 << 20},
+			[]byte(settings))
 		e, ok := err.(*sdk.Error)
 		if !ok || e.Path != c.path || e.Code != sdk.Unavailable {
 			t.Errorf("%s: %v", c.tool, err)
@@ -150,7 +153,8 @@ func TestToolsWhoseProgramsAreMissing(t *testing.T) {
 func TestManyToolsOpenQuickly(t *testing.T) {
 	var blocks []string
 	for i := range 400 {
-		blocks = append(blocks, fmt.Sprintf(`{"name":"t%d","description":"d","command":["/bin/echo"],"env":{"A":"%d"},"argv":[["-n","{x}"]],"argument":[{"name":"x"}]}`, i, i))
+		blocks = append(blocks, fmt.Sprintf(`{"name":"t%d","description":"d","command":["/bin/echo"],"env":{"A":"%d"},"argv":[["-n","{x}"]],"argument":[{"name":"x"}]}`,
+			i, i))
 	}
 	begun := time.Now()
 	openHost(t, `{"command":["/bin/echo"],"tool":[`+strings.Join(blocks, ",")+`]}`)

@@ -102,7 +102,8 @@ func (f *programFinder) find(p program) (program, error) {
 	}
 	var err error
 	p.wall, err = wall.New(wall.Options{
-		Program: p.path, Command: p.command, Dir: p.dir, PathVar: search, ConfigDir: f.server.Dir, Private: f.server.Private, Protected: f.server.Protected, Changeable: f.server.Changeable,
+		Program: p.path, Command: p.command, Dir: p.dir, PathVar: search, ConfigDir: f.server.Dir,
+		Private: f.server.Private, Protected: f.server.Protected, Changeable: f.server.Changeable,
 		Caches: cacheName(f.server), Settings: f.set.Sandbox,
 	})
 	f.walls[key] = p.wall

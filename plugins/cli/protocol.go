@@ -20,9 +20,10 @@ func (s *server) answer(r *request) []byte {
 // encoded JSON.
 func (s *server) result(r *request) (any, *rpcError) {
 	if v, said := r.params.members("_meta").text(metaVersion); said && v != modern {
-		return nil, &rpcError{Code: unsupportedVersion, Message: "the only stateless protocol revision of this server is " + modern, Data: map[string]any{
-			"supported": []string{modern}, "requested": v,
-		}}
+		return nil, &rpcError{Code: unsupportedVersion,
+			Message: "the only stateless protocol revision of this server is " + modern, Data: map[string]any{
+				"supported": []string{modern}, "requested": v,
+			}}
 	}
 	switch r.method {
 	case "server/discover":

@@ -30,7 +30,8 @@ func TestToolsThatReadChangeNothing(t *testing.T) {
 		t.Skip("starts many programs")
 	}
 	calls := number(t, callsVariable, readCalls)
-	if os.Getenv(arenaVariable) == "" && unprivileged(t, time.Minute+time.Duration(calls)*100*time.Millisecond, withoutLandlock(t)) {
+	if os.Getenv(arenaVariable) == "" &&
+		unprivileged(t, time.Minute+time.Duration(calls)*100*time.Millisecond, withoutLandlock(t)) {
 		return
 	}
 	if err := process.Adopt(); err != nil {
@@ -74,7 +75,8 @@ func withoutLandlock(t *testing.T) string {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, "nolandlock")
-	if text, err := exec.Command("go", "build", "-o", program, "../../testdata/nolandlock").CombinedOutput(); err != nil {
+	if text, err := exec.Command("go", "build", "-o", program,
+		"../../testdata/nolandlock").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return program
@@ -84,7 +86,8 @@ func withoutLandlock(t *testing.T) string {
 func (w *wrapped) read(t *testing.T, rng *rand.Rand, cache string, tools, ran *atomic.Int64) {
 	t.Helper()
 	g := newGuard(t, w.program)
-	all := map[string]any{"command": []string{w.program}, "cwd": g.work, "env": g.variables(), "timeout": "2s", "common": 0, "max_output": 100000}
+	all := map[string]any{"command": []string{w.program},
+		"cwd": g.work, "env": g.variables(), "timeout": "2s", "common": 0, "max_output": 100000}
 	if w.only != "" {
 		all["only"] = []string{w.only}
 	}

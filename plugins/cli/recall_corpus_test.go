@@ -88,7 +88,8 @@ func TestCorpus(t *testing.T) {
 				t.Errorf("%s, page %d: path or from is missing", c.Program, n)
 			}
 			for option, kind := range p.Long {
-				if !strings.HasPrefix(option, "-") || !slices.Contains([]string{"flag", "value", "optional", "either"}, kind) {
+				if !strings.HasPrefix(option, "-") ||
+					!slices.Contains([]string{"flag", "value", "optional", "either"}, kind) {
 					t.Errorf("%s %v: %s is %q", c.Program, p.Path, option, kind)
 				}
 			}
@@ -113,8 +114,10 @@ func readCorpus(t *testing.T) []*corpusProgram {
 		if err := d.Decode(c); err != nil {
 			t.Fatalf("%s: %v", file, err)
 		}
-		if name := strings.TrimSuffix(filepath.Base(file), ".json"); c.Program != name || len(c.Pages) == 0 || len(c.Pages[0].Path) != 0 {
-			t.Fatalf("%s: the name of the program must equal that of its file, and the first page must be the root", file)
+		if name := strings.TrimSuffix(filepath.Base(file), ".json"); c.Program != name || len(c.Pages) == 0 ||
+			len(c.Pages[0].Path) != 0 {
+			t.Fatalf("%s: the name of the program must equal that of its file, and the first page must be the root",
+				file)
 		}
 		corpus = append(corpus, c)
 	}

@@ -38,7 +38,8 @@ func (s share) String() string {
 // exists).
 type score struct{ commands, options, kinds, precision share }
 
-var scoreNames = [4]string{"sub-commands found", "long options found", "kinds of values right", "of what is found, right"}
+var scoreNames = [4]string{"sub-commands found", "long options found", "kinds of values right",
+	"of what is found, right"}
 
 const scoreHeads = "        commands     long options            kinds        precision"
 
@@ -186,7 +187,8 @@ func (c *corpusProgram) has(p *corpusPage, option string) bool {
 		if above == nil {
 			continue
 		}
-		if slices.ContainsFunc(sortedKeys(above.Long), func(want string) bool { return sameOption(option, want) }) || matchesAny(above.Also, option) {
+		if slices.ContainsFunc(sortedKeys(above.Long), func(want string) bool { return sameOption(option, want) }) ||
+			matchesAny(above.Also, option) {
 			return true
 		}
 	}
@@ -255,7 +257,8 @@ func TestScore(t *testing.T) {
 		{Long: map[string]string{"--root": "value"}, Also: []string{"--also-*"}},
 		{
 			Path: []string{"sub"}, Commands: []string{"one", "two"}, AlsoCommands: []string{"un"},
-			Long: map[string]string{"--all": "flag", "--depth": "value", "--color": "optional", "--run": "either", "--lost": "flag", "--no-all": "flag"},
+			Long: map[string]string{"--all": "flag", "--depth": "value", "--color": "optional",
+				"--run": "either", "--lost": "flag", "--no-all": "flag"},
 		},
 	}}
 	option := func(name string, kind model.Kind) model.Option {
@@ -268,7 +271,8 @@ func TestScore(t *testing.T) {
 			option("--root", model.String), option("--also-this", model.Bool), option("--invented", model.Bool),
 			option("--help", model.Bool), option("-x", model.Bool),
 		},
-		Commands: []*model.Command{{Path: []string{"sub", "one"}, Aliases: []string{"un"}}, {Path: []string{"sub", "three"}}, {Path: []string{"sub", "help"}}},
+		Commands: []*model.Command{{Path: []string{"sub", "one"}, Aliases: []string{"un"}},
+			{Path: []string{"sub", "three"}}, {Path: []string{"sub", "help"}}},
 	}
 	var got score
 	got.compare(t, c, c.Pages[1], found)

@@ -35,7 +35,8 @@ const fewest = 10
 // together with all others, because without them the test takes a tenth of the
 // time.
 var slow = []string{
-	"ansible-galaxy", "aws", "flask", "gh", "git", "hugo", "kubectl", "npm", "openssl", "pip", "pre-commit", "terraform", "uv", "webpack",
+	"ansible-galaxy", "aws", "flask", "gh", "git", "hugo", "kubectl", "npm", "openssl", "pip", "pre-commit",
+	"terraform", "uv", "webpack",
 }
 
 // TestRecall compares what discovery finds in real programs with testdata/clis.
@@ -104,7 +105,8 @@ func judge(t *testing.T, results []*result, absent []string) {
 		t.Logf("not installed: %s", strings.Join(absent, " "))
 	}
 	if os.Getenv("JUNCTOR_REQUIRE_CORPUS") != "" && len(counted) < corpusSize {
-		t.Errorf("%d programs are installed in the recorded version; want %d. See testdata/clis/install.sh.", len(counted), corpusSize)
+		t.Errorf("%d programs are installed in the recorded version; want %d. See testdata/clis/install.sh.",
+			len(counted), corpusSize)
 	}
 	if len(counted) < fewest {
 		t.Log("too few programs to hold to the bars")
@@ -177,7 +179,8 @@ func learn(t *testing.T, c *corpusProgram, env []string, o discover.Options) *mo
 // find returns the command at path, or nil.
 func find(c *model.Command, path []string) *model.Command {
 	for _, word := range path {
-		i := slices.IndexFunc(c.Commands, func(sub *model.Command) bool { return slices.Contains(spellings(sub), word) })
+		i := slices.IndexFunc(c.Commands,
+			func(sub *model.Command) bool { return slices.Contains(spellings(sub), word) })
 		if i < 0 {
 			return nil
 		}

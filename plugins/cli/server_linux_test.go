@@ -19,13 +19,15 @@ const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 func TestModernRevision(t *testing.T) {
 	h := shServer(t, "")
 	m := h.ask("server/discover", `{`+modernMeta+`}`)
-	want := `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sh","version":"` + version + `"}},"cacheScope":"private",` +
+	want := `{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sh","version":"` + version +
+		`"}},"cacheScope":"private",` +
 		`"capabilities":{"tools":{}},"resultType":"complete","supportedVersions":["2026-07-28"],"ttlMs":3600000}`
 	if string(m.Result) != want {
 		t.Errorf("%s", m.Result)
 	}
 	m = h.ask("tools/list", `{`+modernMeta+`}`)
-	if !strings.HasPrefix(string(m.Result), `{"resultType":"complete","ttlMs":300000,"cacheScope":"private","tools":[{"name":"run",`) {
+	if !strings.HasPrefix(string(m.Result),
+		`{"resultType":"complete","ttlMs":300000,"cacheScope":"private","tools":[{"name":"run",`) {
 		t.Errorf("%s", m.Result)
 	}
 	m = h.ask("tools/call", `{"name":"list",`+modernMeta+`}`)
@@ -33,7 +35,8 @@ func TestModernRevision(t *testing.T) {
 		t.Errorf("%s", m.Result)
 	}
 	m = h.ask("tools/list", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2099-01-01"}}`)
-	if m.Error == nil || m.Error.Code != unsupportedVersion || string(m.Error.Data) != `{"requested":"2099-01-01","supported":["2026-07-28"]}` {
+	if m.Error == nil || m.Error.Code != unsupportedVersion ||
+		string(m.Error.Data) != `{"requested":"2099-01-01","supported":["2026-07-28"]}` {
 		t.Errorf("%+v", m.Error)
 	}
 }
@@ -45,7 +48,8 @@ func TestLegacyRevisions(t *testing.T) {
 		"2026-07-28": "2025-11-25", "1999-01-01": "2025-11-25", "": "2025-11-25",
 	} {
 		m := h.ask("initialize", `{"protocolVersion":"`+asked+`","capabilities":{}}`)
-		if !strings.Contains(string(m.Result), `"protocolVersion":"`+want+`"`) || !strings.Contains(string(m.Result), `"serverInfo":{"name":"sh"`) {
+		if !strings.Contains(string(m.Result), `"protocolVersion":"`+want+`"`) ||
+			!strings.Contains(string(m.Result), `"serverInfo":{"name":"sh"`) {
 			t.Errorf("%s: %s", asked, m.Result)
 		}
 	}
@@ -53,10 +57,12 @@ func TestLegacyRevisions(t *testing.T) {
 	if m := h.ask("ping", `{}`); string(m.Result) != `{}` {
 		t.Errorf("%s", m.Result)
 	}
-	if m := h.ask("tools/list", `{}`); strings.Contains(string(m.Result), "resultType") || strings.Contains(string(m.Result), "junctor/model") {
+	if m := h.ask("tools/list", `{}`); strings.Contains(string(m.Result), "resultType") ||
+		strings.Contains(string(m.Result), "junctor/model") {
 		t.Errorf("%s", m.Result)
 	}
-	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"junctor/model":{"command":{"path":[]`) {
+	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result),
+		`"junctor/model":{"command":{"path":[]`) {
 		t.Errorf("%s", m.Result)
 	}
 }
@@ -85,9 +91,11 @@ func TestInvalidMessages(t *testing.T) {
 		}
 	}
 	for _, msg := range []string{
-		`{`, `[]`, `"x"`, `null`, `{}`, `{"jsonrpc":"2.0","method":"ping"}`, `{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":5,"result":{}}`,
-		`{"jsonrpc":"2.0","id":5,"method":7}`, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"none"}}`, `{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
-		`{"jsonrpc":"2.0","Id":6,"Method":"ping"}`,
+		`{`, `[]`, `"x"`, `null`, `{}`, `{"jsonrpc":"2.0","method":"ping"}`,
+		`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `{"jsonrpc":"2.0","id":5,"result":{}}`,
+		`{"jsonrpc":"2.0","id":5,"method":7}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"none"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`, `{"jsonrpc":"2.0","Id":6,"Method":"ping"}`,
 	} {
 		h.send(msg)
 	}
@@ -98,7 +106,8 @@ func TestInvalidMessages(t *testing.T) {
 // although encoding/json would accept it for a struct.
 func TestNamesAreCaseSensitive(t *testing.T) {
 	h := shServer(t, "")
-	m := h.ask("tools/call", `{"name":"list","Name":"run","NAME":"run","arguments":{},"Arguments":{"script":"echo evil"}}`)
+	m := h.ask("tools/call",
+		`{"name":"list","Name":"run","NAME":"run","arguments":{},"Arguments":{"script":"echo evil"}}`)
 	if c := readCallResult(t, m); c.Result.Stdout != "list\n" {
 		t.Errorf("%s", m.Result)
 	}
@@ -113,23 +122,27 @@ func TestCall(t *testing.T) {
 	if c := h.call("run", `{"script":"exit 2"}`); !c.IsError || c.Result.ExitCode != 2 {
 		t.Errorf("%+v", c)
 	}
-	if c := h.call("run", `{"scirpt":"x"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "scirpt: is not an argument") {
+	if c := h.call("run", `{"scirpt":"x"}`); !c.IsError ||
+		!strings.Contains(c.Content[0].Text, "scirpt: is not an argument") {
 		t.Errorf("%+v", c)
 	}
 	if c := shServer(t, `"data_codes":[2],`).call("run", `{"script":"exit 2"}`); c.IsError {
 		t.Errorf("%+v", c)
 	}
-	if c := shServer(t, `"timeout":"300ms",`).call("run", `{"script":"sleep 10"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "within its time") {
+	if c := shServer(t, `"timeout":"300ms",`).call("run", `{"script":"sleep 10"}`); !c.IsError ||
+		!strings.Contains(c.Content[0].Text, "within its time") {
 		t.Errorf("%+v", c)
 	}
-	if c := h.call("run", `{"script":"`+strings.Repeat("x", 200<<10)+`"}`); !c.IsError || !strings.Contains(c.Content[0].Text, "starting sh: argument list too long") {
+	if c := h.call("run", `{"script":"`+strings.Repeat("x", 200<<10)+`"}`); !c.IsError ||
+		!strings.Contains(c.Content[0].Text, "starting sh: argument list too long") {
 		t.Errorf("%+v", c)
 	}
 }
 
 // TestErrorsDoNotContainEnv checks the error of a failed start.
 func TestErrorsDoNotContainEnv(t *testing.T) {
-	_, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir()}, []byte(`{"command":["absent-5f0c"],"env":{"A":"s3cret-value","PATH":"/nowhere"}}`))
+	_, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir()},
+		[]byte(`{"command":["absent-5f0c"],"env":{"A":"s3cret-value","PATH":"/nowhere"}}`))
 	if err == nil || strings.Contains(fmt.Sprintf("%+v", err), "s3cret-value") {
 		t.Errorf("%+v", err)
 	}
@@ -155,7 +168,9 @@ func TestCancelledCallGetsNoResponse(t *testing.T) {
 func TestCloseEndsRuns(t *testing.T) {
 	h := shServer(t, "")
 	file := filepath.Join(h.dir, "pid")
-	h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"trap '' TERM; echo $$ > %s; while :; do sleep 1; done"}}`, file))
+	h.request("tools/call",
+		fmt.Sprintf(`{"name":"run","arguments":{"script":"trap '' TERM; echo $$ > %s; while :; do sleep 1; done"}}`,
+			file))
 	pid := awaitFile(t, file)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
@@ -188,14 +203,16 @@ func awaitFile(t *testing.T, file string) string {
 
 func TestProgressNotifications(t *testing.T) {
 	h := shServer(t, "")
-	id := h.request("tools/call", `{"name":"run","arguments":{"script":"echo working >&2; sleep 1.5"},"_meta":{"progressToken":"tok"}}`)
+	id := h.request("tools/call",
+		`{"name":"run","arguments":{"script":"echo working >&2; sleep 1.5"},"_meta":{"progressToken":"tok"}}`)
 	m := h.receive()
 	var p struct {
 		Token    string `json:"progressToken"`
 		Progress float64
 		Message  string
 	}
-	if json.Unmarshal(m.Params, &p) != nil || m.Method != "notifications/progress" || p.Token != "tok" || p.Progress < 0.9 || !strings.HasSuffix(p.Message, ": working") {
+	if json.Unmarshal(m.Params, &p) != nil || m.Method != "notifications/progress" || p.Token != "tok" ||
+		p.Progress < 0.9 || !strings.HasSuffix(p.Message, ": working") {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
 	for m = h.receive(); m.Method == "notifications/progress"; m = h.receive() { // a busy machine has time for more
@@ -233,7 +250,9 @@ func TestParallelBoundsTheRuns(t *testing.T) {
 // ID, is rejected.
 func TestTooManyRequests(t *testing.T) {
 	h := shServer(t, `"parallel":1,`)
-	h.send(`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"run","arguments":{"script":"sleep 0.5"}}}`)
+	h.send(
+		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"run","arguments":{"script":"sleep 0.5"}}}`,
+	)
 	h.send(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
 	if m := h.receive(); m.Error == nil || string(m.ID) != `"a"` {
 		t.Errorf("%+v", m)
@@ -242,7 +261,8 @@ func TestTooManyRequests(t *testing.T) {
 }
 
 func TestLargeResultIsShortened(t *testing.T) {
-	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 64 << 10}, []byte(fmt.Sprintf(shSettings, "")))
+	conn, err := plugin().Transports["cli"].Open(t.Context(), &sdk.Server{Dir: t.TempDir(), MaxMessage: 64 << 10},
+		[]byte(fmt.Sprintf(shSettings, "")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +313,8 @@ func TestPathsStayInCwd(t *testing.T) {
 		}
 		got := h.call(name, fmt.Sprintf(args, outside))
 		switch {
-		case c.refused && (!got.IsError || !strings.Contains(got.Content[0].Text, "file") || !strings.Contains(got.Content[0].Text, dir)):
+		case c.refused && (!got.IsError || !strings.Contains(got.Content[0].Text, "file") ||
+			!strings.Contains(got.Content[0].Text, dir)):
 			t.Errorf("%s: %+v", c.name, got)
 		case !c.refused && got.Result.Stdout != "outside\n":
 			t.Errorf("%s: %+v", c.name, got)
@@ -318,7 +339,8 @@ func TestKnownExitCodes(t *testing.T) {
 	} {
 		h := openHost(t, fmt.Sprintf(settings, dir))
 		h.ask("tools/list", `{}`)
-		if got := h.call("grep", `{"patterns":"nothing of the kind","file":["in"]}`); got.IsError != isError || got.Result.ExitCode != 1 {
+		if got := h.call("grep", `{"patterns":"nothing of the kind","file":["in"]}`); got.IsError != isError ||
+			got.Result.ExitCode != 1 {
 			t.Errorf("%s: %+v", settings, got)
 		}
 	}

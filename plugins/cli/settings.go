@@ -63,7 +63,8 @@ func (s *settings) Validate() error {
 	var errs []error
 	failf := func(path, format string, args ...any) { errs = append(errs, sdk.AttrErrorf(path, format, args...)) }
 	shared := tool.RunSettings{
-		Command: append([]string{}, s.Command...), Env: s.Env, Timeout: &s.Timeout, MaxOutput: &s.MaxOutput, OKCodes: append([]int{}, s.OKCodes...), DataCodes: s.DataCodes, Limits: s.Limits,
+		Command: append([]string{}, s.Command...), Env: s.Env, Timeout: &s.Timeout, MaxOutput: &s.MaxOutput,
+		OKCodes: append([]int{}, s.OKCodes...), DataCodes: s.DataCodes, Limits: s.Limits,
 	}
 	errs = append(errs, shared.Check("")...)
 	if s.Probe == "explicit" && len(s.Tools) == 0 {
@@ -125,7 +126,8 @@ func (s *settings) checkDiscovery() []error {
 		name string
 		list []string
 	}{
-		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit}, {"options", s.Options}, {"dangerous", s.Dangerous},
+		{"only", s.Only}, {"except", s.Except}, {"globals", s.Globals}, {"omit", s.Omit}, {"options", s.Options},
+		{"dangerous", s.Dangerous},
 		{"read", s.Read}, {"write", s.Write}, {"destructive", s.Destructive}, {"idempotent", s.Idempotent},
 	} {
 		for i, p := range patterns.list {
@@ -133,23 +135,28 @@ func (s *settings) checkDiscovery() []error {
 				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("%s[%d]", patterns.name, i), "%v", err))
 			}
 			if patterns.name == "dangerous" && strings.TrimSpace(p) == "*" {
-				e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i), "\"*\" does not say whether commands or options are meant")
+				e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i),
+					"\"*\" does not say whether commands or options are meant")
 				e.Hint = "name what is needed; \"**\" is every command, \"-*\" every option and \"<*>\" every refused value of a positional"
 				errs = append(errs, e)
 			}
 		}
 		if len(patterns.list) > 0 && !s.discovers() && patterns.name != "dangerous" {
-			errs = append(errs, sdk.AttrErrorf(patterns.name, "applies to discovered commands only; with tool blocks there are none unless probe is \"auto\""))
+			errs = append(errs, sdk.AttrErrorf(patterns.name,
+				"applies to discovered commands only; with tool blocks there are none unless probe is \"auto\""))
 		}
 	}
 	if !s.discovers() && s.Describe != "" {
-		errs = append(errs, sdk.AttrErrorf("describe", "applies to discovered commands only; a tool block has its own descriptions"))
+		errs = append(errs,
+			sdk.AttrErrorf("describe", "applies to discovered commands only; a tool block has its own descriptions"))
 	}
 	if !s.discovers() && s.Args != "" {
-		errs = append(errs, sdk.AttrErrorf("args", "applies to discovered commands only; write the arguments of a tool block into its argv"))
+		errs = append(errs, sdk.AttrErrorf("args",
+			"applies to discovered commands only; write the arguments of a tool block into its argv"))
 	}
 	if !s.discovers() && s.Stdin != nil && *s.Stdin {
-		errs = append(errs, sdk.AttrErrorf("stdin", "applies to discovered commands only; a tool block has its own attribute stdin"))
+		errs = append(errs,
+			sdk.AttrErrorf("stdin", "applies to discovered commands only; a tool block has its own attribute stdin"))
 	}
 	return errs
 }

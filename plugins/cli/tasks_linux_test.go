@@ -65,9 +65,13 @@ func taskSite(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"notes.txt": "alpha\nbeta\ngamma\n", "sub/other.txt": "other\n", "sub/gone.txt": "", "script.py": "print('ran')\n", "script.js": "console.log('ran')\n",
-		"package.json": `{"name":"widget-app","version":"1.0.0","scripts":{"hello":"echo hello"}}`, "go.mod": "module example\n\ngo 1.20\n", "main.go": "package main\n\nfunc main() {}\n",
-		"Cargo.toml": "[package]\nname = \"widget\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "src/main.rs": "fn main() {}\n", "Makefile": "all:\n\t@echo built\nclean:\n\t@echo cleaned\n.PHONY: all clean\n",
+		"notes.txt": "alpha\nbeta\ngamma\n", "sub/other.txt": "other\n",
+		"sub/gone.txt": "", "script.py": "print('ran')\n", "script.js": "console.log('ran')\n",
+		"package.json": `{"name":"widget-app","version":"1.0.0","scripts":{"hello":"echo hello"}}`,
+		"go.mod":       "module example\n\ngo 1.20\n", "main.go": "package main\n\nfunc main() {}\n",
+		"Cargo.toml":  "[package]\nname = \"widget\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+		"src/main.rs": "fn main() {}\n",
+		"Makefile":    "all:\n\t@echo built\nclean:\n\t@echo cleaned\n.PHONY: all clean\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -77,7 +81,8 @@ func taskSite(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "A"}, {"config", "user.email", "a@example.org"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
+	for _, args := range [][]string{{"init", "-q"}, {"config", "user.name", "A"},
+		{"config", "user.email", "a@example.org"}, {"add", "."}, {"commit", "-q", "-m", "first"}} {
 		git := exec.Command("git", args...)
 		if git.Dir = dir; git.Run() != nil {
 			t.Skip("git does not work here")
@@ -103,7 +108,9 @@ func TestUsualTasksWork(t *testing.T) {
 	if missing := sandbox.Probe().Missing(&sandbox.Rules{}); missing != "" {
 		t.Skipf("this kernel lacks %s", missing)
 	}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("served")) }))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("served"))
+	}))
 	defer web.Close()
 	port := web.URL[strings.LastIndex(web.URL, ":")+1:]
 	tried := 0
@@ -113,7 +120,8 @@ func TestUsualTasksWork(t *testing.T) {
 			t.Logf("%s is not installed", p.name)
 			continue
 		}
-		if exec.Command(path, "--version").Run() != nil && exec.Command(path, "version").Run() != nil && exec.Command(path, "-V").Run() != nil && exec.Command(path, "-version").Run() != nil {
+		if exec.Command(path, "--version").Run() != nil && exec.Command(path, "version").Run() != nil &&
+			exec.Command(path, "-V").Run() != nil && exec.Command(path, "-version").Run() != nil {
 			t.Logf("%s does not work here, without a wall either", p.name)
 			continue
 		}
@@ -132,10 +140,12 @@ func (p *taskProgram) run(t *testing.T, port string) {
 		for j := range argv {
 			argv[j] = strings.ReplaceAll(strings.ReplaceAll(argv[j], "PORT", port), "{", `\{`)
 		}
-		blocks = append(blocks, fmt.Sprintf(`{"name":"t%d","description":"d","argv":%s,"access":%q}`, i, quotedList(argv), one.access))
+		blocks = append(blocks,
+			fmt.Sprintf(`{"name":"t%d","description":"d","argv":%s,"access":%q}`, i, quotedList(argv), one.access))
 	}
 	site := taskSite(t)
-	settings := fmt.Sprintf(`{"command":[%q],"cwd":%q,"dangerous":[],"tool":[%s]`, p.name, site, strings.Join(blocks, ","))
+	settings := fmt.Sprintf(`{"command":[%q],"cwd":%q,"dangerous":[],"tool":[%s]`, p.name, site,
+		strings.Join(blocks, ","))
 	if p.line != "" {
 		settings += `,"sandbox":` + p.line
 	}
@@ -145,13 +155,15 @@ func (p *taskProgram) run(t *testing.T, port string) {
 	if p.name == "go" { // its cache is cold, and to fill it takes longer than a call may
 		for _, one := range p.tasks {
 			fill := exec.Command("go", one.args...)
-			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"), "PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(caches, "go-build")}
+			fill.Dir, fill.Env = site, []string{"HOME=" + os.Getenv("HOME"),
+				"PATH=" + os.Getenv("PATH"), "GOCACHE=" + filepath.Join(caches, "go-build")}
 			_ = fill.Run()
 		}
 	}
 	for i, one := range p.tasks {
 		r := h.call(fmt.Sprintf("t%d", i), `{}`)
-		if r.Result.ExitCode != 0 && !(p.name == "diff" && r.Result.ExitCode == 1) || !one.want.MatchString(r.Result.Stdout) {
+		if r.Result.ExitCode != 0 && !(p.name == "diff" && r.Result.ExitCode == 1) ||
+			!one.want.MatchString(r.Result.Stdout) {
 			t.Errorf("%s %q: %+v", p.name, one.args, r)
 		}
 	}

@@ -39,7 +39,8 @@ func TestTracedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if unprivileged(t, time.Minute+time.Duration(calls)*300*time.Millisecond, "strace", "-f", "-q", "-s", "4096", "-o", log,
+	if unprivileged(t, time.Minute+time.Duration(calls)*300*time.Millisecond, "strace", "-f", "-q", "-s", "4096",
+		"-o", log,
 		"-e", "trace=clone,clone3,fork,vfork,execve,chdir,open,openat,openat2,creat,unlink,unlinkat,rename,renameat,renameat2,truncate,mkdir,mkdirat,link,linkat,symlink,symlinkat,chmod,fchmodat,mknodat,connect,sendto") {
 		readTrace(t, log)
 		return
@@ -135,13 +136,15 @@ func absoluteIn(dir, path string) string {
 
 // systemPlaces are directories that every program may read, with the home directory of
 // the user who runs the calls, which does not exist.
-var systemPlaces = []string{"/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/dev", "/run", "/var/run", "/var/lib", "/var/cache", "/opt", "/nonexistent"}
+var systemPlaces = []string{"/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/proc", "/sys", "/dev", "/run",
+	"/var/run", "/var/lib", "/var/cache", "/opt", "/nonexistent"}
 
 // accesses returns the access outside that a system call asks for, or "".
 func (p *traced) accesses(call, rest string) string {
 	switch {
 	case call == "connect" || call == "sendto":
-		if strings.Contains(rest, "127.0.0.1") || strings.Contains(rest, `sun_path=`) && !strings.Contains(rest, "/nscd/") {
+		if strings.Contains(rest, "127.0.0.1") ||
+			strings.Contains(rest, `sun_path=`) && !strings.Contains(rest, "/nscd/") {
 			return call + rest
 		}
 		return ""
@@ -150,7 +153,8 @@ func (p *traced) accesses(call, rest string) string {
 	case strings.Contains(rest, "O_PATH"):
 		return "" // a handle that reads nothing, such as the launcher of the wall takes
 	}
-	writes := call != "openat" && call != "open" && call != "openat2" && call != "execve" || strings.Contains(rest, "O_WRONLY") || strings.Contains(rest, "O_RDWR") || strings.Contains(rest, "O_CREAT")
+	writes := call != "openat" && call != "open" && call != "openat2" && call != "execve" ||
+		strings.Contains(rest, "O_WRONLY") || strings.Contains(rest, "O_RDWR") || strings.Contains(rest, "O_CREAT")
 	texts := traceText.FindAllStringSubmatch(rest, 2)
 	if call == "execve" || call == "open" || strings.HasPrefix(call, "openat") {
 		texts = texts[:min(1, len(texts))]
@@ -159,11 +163,16 @@ func (p *traced) accesses(call, rest string) string {
 		path := absoluteIn(p.dir, text[1])
 		top := filepath.Dir(p.dir)
 		switch {
-		case path == p.dir, strings.HasPrefix(path, p.dir+"/"), strings.HasPrefix(path, filepath.Join(top, "home")+"/") && !secretName.MatchString(path), path == filepath.Join(top, "home"):
-		case strings.HasPrefix(path, os.TempDir()+"/") && !strings.HasPrefix(path, top), path == "/dev/null", path == "/dev/tty", strings.HasPrefix(path, "/var/tmp/"), strings.HasPrefix(path, "/dev/shm/"):
+		case path == p.dir, strings.HasPrefix(path, p.dir+"/"),
+			strings.HasPrefix(path, filepath.Join(top, "home")+"/") && !secretName.MatchString(path),
+			path == filepath.Join(top, "home"):
+		case strings.HasPrefix(path, os.TempDir()+"/") && !strings.HasPrefix(path, top), path == "/dev/null",
+			path == "/dev/tty", strings.HasPrefix(path, "/var/tmp/"), strings.HasPrefix(path, "/dev/shm/"):
 		case path == "/", path == "/tmp", strings.HasPrefix(top, path):
-		case !writes && slices.ContainsFunc(systemPlaces, func(place string) bool { return path == place || strings.HasPrefix(path, place+"/") }):
-		case strings.HasPrefix(text[1], "/") && !strings.Contains(rest, "AT_FDCWD") && call != "execve" && call != "open":
+		case !writes && slices.ContainsFunc(systemPlaces,
+			func(place string) bool { return path == place || strings.HasPrefix(path, place+"/") }):
+		case strings.HasPrefix(text[1], "/") && !strings.Contains(rest, "AT_FDCWD") && call != "execve" &&
+			call != "open":
 		default:
 			return fmt.Sprintf("%s%.200s", call, rest)
 		}

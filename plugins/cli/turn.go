@@ -49,7 +49,8 @@ func (s *server) newTurn(t *tool.Tool, call *run.Call) (*turn, error) {
 	n.env = slices.Clone(n.env)
 	for _, name := range tempVariables {
 		if _, set := p.set[name]; !set {
-			n.env = slices.DeleteFunc(n.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) // some programs take the first value
+			// Some programs take the first value.
+			n.env = slices.DeleteFunc(n.env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 			n.env = append(n.env, name+"="+temp)
 		}
 	}

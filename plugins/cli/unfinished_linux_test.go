@@ -59,7 +59,8 @@ func TestUnfinishedListIsFollowedByNotification(t *testing.T) {
 	h := openHost(t, fmt.Sprintf(`{"command":[%q]}`, program))
 	h.ask("initialize", `{"protocolVersion":"2025-11-25"}`)
 	l := h.tools(`{}`)
-	if len(l.Tools) != 1 || l.Tools[0].Name != "fast" || l.Meta.More == nil || l.Meta.More.Known != 2 || l.Meta.More.Total != 3 || l.Meta.More.Ended {
+	if len(l.Tools) != 1 || l.Tools[0].Name != "fast" || l.Meta.More == nil || l.Meta.More.Known != 2 ||
+		l.Meta.More.Total != 3 || l.Meta.More.Ended {
 		t.Fatalf("%+v %+v", l, l.Meta.More)
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
@@ -99,7 +100,8 @@ func TestUnfinishedListAfterLastRound(t *testing.T) {
 		t.Errorf("a command that was not asked is offered: %s", m.Result)
 	}
 	// The model is complete nevertheless.
-	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result), `"short":true`) {
+	if m := h.ask("tools/list", `{"_meta":{"junctor/model":true}}`); !strings.Contains(string(m.Result),
+		`"short":true`) {
 		t.Errorf("%s", m.Result)
 	}
 }

@@ -30,8 +30,11 @@ func newWalledSite(t *testing.T) *walledSite {
 	home := t.TempDir()
 	s := &walledSite{home: home, work: filepath.Join(home, "work"), own: filepath.Join(home, "data", "of-junctor")}
 	for name, text := range map[string]string{
-		".ssh/id_rsa": "SECRET", ".aws/credentials": "SECRET", ".config/unknown/token": "SECRET", ".claude.json": "SECRET", ".config/gh/hosts.yml": "SECRET", "notes.txt": "SECRET", ".gitconfig": "[user]\n\tname = A Name\n",
-		".profile": "true", "work/in.txt": "inside\n", "data/of-junctor/state": "SECRET", "elsewhere/file": "SECRET", "settings/file": "settings\n",
+		".ssh/id_rsa": "SECRET", ".aws/credentials": "SECRET", ".config/unknown/token": "SECRET",
+		".claude.json": "SECRET", ".config/gh/hosts.yml": "SECRET", "notes.txt": "SECRET",
+		".gitconfig": "[user]\n\tname = A Name\n",
+		".profile":   "true", "work/in.txt": "inside\n", "data/of-junctor/state": "SECRET",
+		"elsewhere/file": "SECRET", "settings/file": "settings\n",
 	} {
 		path := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -60,7 +63,8 @@ func newWalledSite(t *testing.T) *walledSite {
 func (s *walledSite) open(t *testing.T, cwd, settings string) *host {
 	t.Helper()
 	block := `{"name":%q,"description":"d","argv":["-c","{script}"],"access":%q,"argument":[{"name":"script","required":true,"pattern":"(?s).*"}]}`
-	return openHost(t, fmt.Sprintf(`{"command":[%q],"cwd":%q,"tool":[%s,%s]%s}`, s.shell, cwd, fmt.Sprintf(block, "look", "read"), fmt.Sprintf(block, "change", "write"), settings))
+	return openHost(t, fmt.Sprintf(`{"command":[%q],"cwd":%q,"tool":[%s,%s]%s}`, s.shell, cwd,
+		fmt.Sprintf(block, "look", "read"), fmt.Sprintf(block, "change", "write"), settings))
 }
 
 // script runs a script with one of the tools. A variable hides what the rules for
@@ -111,7 +115,8 @@ func TestProgramsStayBehindTheWall(t *testing.T) {
 		{"echo x >/tmp/junctor-wall-test", false, false},
 		{"bash -c 'exec 3<>/dev/tcp/127.0.0.1/" + port + "'", false, false},
 		{"bash -c 'echo x >/dev/udp/127.0.0.1/" + port + "'", false, false},
-		{"getent ahosts localhost. >/dev/null; perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit 1'", false, false},
+		{"getent ahosts localhost. >/dev/null; perl -MSocket -e 'socket(my $s, AF_UNIX, SOCK_STREAM, 0) or exit 1'",
+			false, false},
 	} {
 		for tool, works := range map[string]bool{"look": c.look, "change": c.write} {
 			if c.look != c.write && tool == "look" {
@@ -122,7 +127,8 @@ func TestProgramsStayBehindTheWall(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"echo x >other.txt", "rm in.txt", "chmod 777 in.txt", "touch in.txt", "mkdir d", "mv in.txt moved"} {
+	for _, text := range []string{"echo x >other.txt", "rm in.txt", "chmod 777 in.txt", "touch in.txt", "mkdir d",
+		"mv in.txt moved"} {
 		if r := script(h, "look", text); !r.IsError {
 			t.Errorf("a tool that reads: %s: %+v", text, r)
 		}
@@ -142,15 +148,19 @@ func TestRefusalsNameTheLine(t *testing.T) {
 	for _, c := range []struct{ tool, script, says string }{
 		{"look", "cat $HOME/settings/file", fmt.Sprintf("`sandbox { read = [%q] }`", file)},
 		{"look", "echo x >in.txt", "this tool counts as reading; if it writes, name its command in `write = [...]`"},
-		{"change", "echo x >$HOME/settings/new", fmt.Sprintf("refuses to create %s: add `sandbox { write = [%q] }`", filepath.Join(s.home, "settings", "new"), filepath.Join(s.home, "settings"))},
+		{"change", "echo x >$HOME/settings/new", fmt.Sprintf("refuses to create %s: add `sandbox { write = [%q] }`",
+			filepath.Join(s.home, "settings", "new"), filepath.Join(s.home, "settings"))},
 		{"look", "echo 'curl: (6) Could not resolve host: example.org' >&2; exit 6", "`sandbox { network = true }`"},
 		{"look", "echo '<urlopen error [Errno 13] Permission denied>' >&2; exit 1", "`sandbox { network = true }`"},
 		{"look", "echo 'Error: connect EACCES 127.0.0.1:18765' >&2; exit 1", "`sandbox { network = true }`"},
-		{"look", "echo \"ModuleNotFoundError: No module named 'lib'\" >&2; exit 1", fmt.Sprintf("not what lies beside it: add `sandbox { read = [%q] }`", filepath.Dir(s.shell))},
-		{"look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1", "asks at a terminal (/dev/tty), and a run has none"},
+		{"look", "echo \"ModuleNotFoundError: No module named 'lib'\" >&2; exit 1",
+			fmt.Sprintf("not what lies beside it: add `sandbox { read = [%q] }`", filepath.Dir(s.shell))},
+		{"look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1",
+			"asks at a terminal (/dev/tty), and a run has none"},
 		{"change", "echo x >/dev/console", "asks at a terminal (/dev/console), and a run has none"},
 		{"look", "echo 'cat: /dev/kmsg: Permission denied' >&2; exit 1", "`sandbox { read = [\"/dev/kmsg\"] }`"},
-		{"look", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock' >&2; exit 1", "`sandbox { unix_sockets = true }`"},
+		{"look", "echo 'Cannot connect to the Docker daemon at unix:///var/run/docker.sock' >&2; exit 1",
+			"`sandbox { unix_sockets = true }`"},
 	} {
 		h := s.open(t, filepath.Join(s.home, "work"), "")
 		if r := script(h, c.tool, c.script); !r.IsError || !strings.Contains(r.Content[0].Text, c.says) {
@@ -158,23 +168,31 @@ func TestRefusalsNameTheLine(t *testing.T) {
 		}
 	}
 	h := s.open(t, s.work, "")
-	if r := script(h, "look", "echo '  File \"x.py\", line 2, in connect: self.sock = None' >&2; exit 1"); strings.Contains(r.Content[0].Text, "unix_sockets") {
+	if r := script(h, "look",
+		"echo '  File \"x.py\", line 2, in connect: self.sock = None' >&2; exit 1"); strings.Contains(r.Content[0].Text,
+		"unix_sockets") {
 		t.Errorf("a variable is taken for a socket: %+v", r)
 	}
-	if r := script(h, "look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1"); strings.Contains(r.Content[0].Text, "sandbox {") {
+	if r := script(h, "look", "echo 'sh: cannot open /dev/tty: Permission denied' >&2; exit 1"); strings.Contains(
+		r.Content[0].Text, "sandbox {",
+	) {
 		t.Errorf("a setting is named that gives no terminal: %+v", r)
 	}
 	for _, message := range []string{
 		`E1127 19:11:55.311928 memcache.go:265] "Unhandled Error" err="couldn't get current server API group list: Get \"http://localhost:8080/api?timeout=32s\": dial tcp 127.0.0.1:8080: socket: permission denied"`,
-		`error: permission denied for table "people" at 12.5 s`, `permission denied: you need the role 'admin'`, `cannot open "the quoted words"`,
+		`error: permission denied for table "people" at 12.5 s`,
+		`permission denied: you need the role 'admin'`, `cannot open "the quoted words"`,
 	} {
 		r := script(h, "look", "cat <<'X' >&2; exit 1\n"+message+"\nX\n")
-		if text := r.Content[0].Text; strings.Contains(text, "refuses to change") || strings.Contains(text, "refuses to create") || strings.Contains(text, "sandbox { read") {
+		if text := r.Content[0].Text; strings.Contains(text, "refuses to change") ||
+			strings.Contains(text, "refuses to create") || strings.Contains(text, "sandbox { read") {
 			t.Errorf("words are taken for files: %+v", r)
 		}
 	}
 	ports := s.open(t, s.work, `,"sandbox":{"network":[443]}`)
-	if r := script(ports, "look", "echo 'curl: (7) Failed to connect to 127.0.0.1 port 18765' >&2; exit 7"); !strings.Contains(r.Content[0].Text, "TCP port 443 of any host and no other") {
+	if r := script(ports, "look",
+		"echo 'curl: (7) Failed to connect to 127.0.0.1 port 18765' >&2; exit 7"); !strings.Contains(r.Content[0].Text,
+		"TCP port 443 of any host and no other") {
 		t.Errorf("another port: %+v", r)
 	}
 	if r := script(h, "look", "echo missing >&2; exit 1"); strings.Contains(r.Content[0].Text, "sandbox") {
@@ -213,7 +231,8 @@ func TestHomeAsWorkingDirectory(t *testing.T) {
 		h := s.open(t, cwd, "")
 		for text, works := range map[string]bool{
 			"cat $HOME/notes.txt": true, "echo x >>$HOME/elsewhere/file": true, "cat $HOME/work/in.txt": true,
-			"cat $HOME/.ssh/id_rsa": false, "cat $HOME/.config/unknown/token": false, "cat $HOME/data/of-junctor/state": false, "echo x >>$HOME/.profile": false, "ls -A $HOME/.aws": false,
+			"cat $HOME/.ssh/id_rsa": false, "cat $HOME/.config/unknown/token": false,
+			"cat $HOME/data/of-junctor/state": false, "echo x >>$HOME/.profile": false, "ls -A $HOME/.aws": false,
 		} {
 			if r := script(h, "change", text); r.IsError == works {
 				t.Errorf("%s: %s: %+v", cwd, text, r)
@@ -239,7 +258,8 @@ func TestHomeIsKnownWithoutTheVariable(t *testing.T) {
 	for _, variable := range []string{"", t.TempDir()} {
 		t.Setenv("HOME", variable)
 		h := s.open(t, s.home, "")
-		for text, works := range map[string]bool{"cat notes.txt": true, "cat .ssh/id_rsa": false, "cat .aws/credentials": false, "ls .ssh": false, "cat .config/gh/hosts.yml": false} {
+		for text, works := range map[string]bool{"cat notes.txt": true, "cat .ssh/id_rsa": false,
+			"cat .aws/credentials": false, "ls .ssh": false, "cat .config/gh/hosts.yml": false} {
 			if r := script(h, "change", text); r.IsError == works {
 				t.Errorf("HOME=%q: %s: %+v", variable, text, r)
 			}
@@ -253,11 +273,13 @@ func TestLinkedSettingsAreRead(t *testing.T) {
 	s := newWalledSite(t)
 	settings, temp := filepath.Join(s.home, ".gitconfig"), filepath.Join(t.TempDir(), "link")
 	moved := filepath.Join(s.home, "settings", "gitconfig")
-	if err := errors.Join(os.Rename(settings, moved), os.Symlink(moved, settings), os.Symlink(t.TempDir(), temp)); err != nil {
+	if err := errors.Join(os.Rename(settings, moved), os.Symlink(moved, settings),
+		os.Symlink(t.TempDir(), temp)); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", temp)
-	h := openHost(t, fmt.Sprintf(`{"command":["git"],"cwd":%q,"tool":[{"name":"name","description":"d","argv":["config","--global","user.name"],"access":"read"}]}`, s.work))
+	h := openHost(t, fmt.Sprintf(`{"command":["git"],"cwd":%q,"tool":[{"name":"name","description":"d","argv":["config","--global","user.name"],"access":"read"}]}`,
+		s.work))
 	if r := h.call("name", `{}`); r.IsError || !strings.Contains(r.Content[0].Text, "A Name") {
 		t.Errorf("%+v", r)
 	}
@@ -276,34 +298,42 @@ func TestPrivateWorkingDirectories(t *testing.T) {
 		return err
 	}
 	block := `"tool":[{"name":"a","description":"d","argv":["x"]}]`
-	for cwd, path := range map[string]string{s.home + "/.ssh": "cwd", s.home + "/.aws": "cwd", s.work: "", s.own: "", s.home + "/.config/unknown": ""} {
+	for cwd, path := range map[string]string{s.home + "/.ssh": "cwd", s.home + "/.aws": "cwd", s.work: "", s.own: "",
+		s.home + "/.config/unknown": ""} {
 		err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s}`, cwd, block))
 		if e, ok := err.(*sdk.Error); (path != "") != ok || ok && (e.Path != path || e.Hint == "") {
 			t.Errorf("cwd %s: %v", cwd, err)
 		}
 	}
-	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["~/.ssh"]}}`, s.home+"/.ssh", block)); err != nil {
+	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["~/.ssh"]}}`, s.home+"/.ssh",
+		block)); err != nil {
 		t.Errorf("named by the block: %v", err)
 	}
-	for name, target := range map[string]string{"keys": s.home + "/.ssh", "beside": s.home + "/elsewhere", "own": s.work} {
+	for name, target := range map[string]string{"keys": s.home + "/.ssh",
+		"beside": s.home + "/elsewhere", "own": s.work} {
 		if err := os.Symlink(target, filepath.Join(s.work, name)); err != nil {
 			t.Fatal(err)
 		}
 		for _, list := range []string{"read", "write"} {
-			err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{%q:[%q]}}`, s.work, block, list, filepath.Join(s.work, name)))
-			if (name == "own") != (err == nil) || err != nil && !strings.Contains(err.Error(), "a tool can make such links") {
+			err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{%q:[%q]}}`, s.work, block, list,
+				filepath.Join(s.work, name)))
+			if (name == "own") != (err == nil) ||
+				err != nil && !strings.Contains(err.Error(), "a tool can make such links") {
 				t.Errorf("%s through a link in the working directory: %v", target, err)
 			}
 		}
 	}
-	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["/proc/self"]}}`, s.work, block)); err == nil || !strings.Contains(err.Error(), "its own /proc/self") {
+	if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{"read":["/proc/self"]}}`, s.work,
+		block)); err == nil || !strings.Contains(err.Error(), "its own /proc/self") {
 		t.Errorf("the plugin's directory in /proc is granted: %v", err)
 	}
 	if r := s.open(t, s.own, "").call("change", `{"script":"cat state"}`); !r.IsError {
 		t.Errorf("a directory of Junctor is granted: %+v", r)
 	}
-	for _, settings := range []string{`"read":["/no/such/path"]`, `"write":["~/absent"]`, `"read":[""]`, `"read":["~other/x"]`, `"network":"yes"`, `"network":[0]`} {
-		if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{%s}}`, s.work, block, settings)); err == nil || !strings.Contains(fmt.Sprintf("%#v %v", err, err), "sandbox.") {
+	for _, settings := range []string{`"read":["/no/such/path"]`, `"write":["~/absent"]`, `"read":[""]`,
+		`"read":["~other/x"]`, `"network":"yes"`, `"network":[0]`} {
+		if err := open(fmt.Sprintf(`{"command":["cat"],"cwd":%q,%s,"sandbox":{%s}}`, s.work, block,
+			settings)); err == nil || !strings.Contains(fmt.Sprintf("%#v %v", err, err), "sandbox.") {
 			t.Errorf("%s: %v", settings, err)
 		}
 	}
@@ -311,7 +341,8 @@ func TestPrivateWorkingDirectories(t *testing.T) {
 
 func TestSettingsOfKnownProgramsAreReadable(t *testing.T) {
 	s := newWalledSite(t)
-	h := openHost(t, fmt.Sprintf(`{"command":["git"],"cwd":%q,"tool":[{"name":"get","description":"d","argv":["config","--global","user.name"],"access":"read"},{"name":"set","description":"d","argv":["config","--global","user.name","x"]}]}`, s.work))
+	h := openHost(t, fmt.Sprintf(`{"command":["git"],"cwd":%q,"tool":[{"name":"get","description":"d","argv":["config","--global","user.name"],"access":"read"},{"name":"set","description":"d","argv":["config","--global","user.name","x"]}]}`,
+		s.work))
 	if r := h.call("get", `{}`); r.Result.Stdout != "A Name\n" {
 		t.Errorf("%+v", r)
 	}

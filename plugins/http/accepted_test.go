@@ -112,9 +112,10 @@ func TestAcceptedRequestWithoutStreamFails(t *testing.T) {
 		"GET is not found":                {a: &acceptor{none: true, status: 404}, reason: "bad_message"},
 		"GET is refused as a bad request": {a: &acceptor{none: true, status: 400}, reason: "bad_message"},
 		"GET has another content":         {a: &acceptor{none: true, status: 200}, reason: "bad_message"},
-		"a word, and no stream":           {a: &acceptor{none: true, status: 405, accepted: "Accepted"}, reason: "bad_message"},
-		"the stream ends for good":        {a: &acceptor{once: true, status: 405}, cut: true, reason: "bad_message"},
-		"status 200":                      {a: &acceptor{broken: true}, reason: "stream_ended"},
+		"a word, and no stream": {a: &acceptor{none: true, status: 405, accepted: "Accepted"},
+			reason: "bad_message"},
+		"the stream ends for good": {a: &acceptor{once: true, status: 405}, cut: true, reason: "bad_message"},
+		"status 200":               {a: &acceptor{broken: true}, reason: "stream_ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

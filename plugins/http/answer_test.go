@@ -27,16 +27,26 @@ func TestShapes(t *testing.T) {
 	}
 	for _, r := range []reply{
 		{"json", "application/json; charset=utf-8", answer, []string{answer}, ""},
-		{"line breaks", "application/json", "{\"jsonrpc\":\"2.0\",\r\n\"id\":7,\n\"result\":{}}\n", []string{`{"jsonrpc":"2.0",  "id":7, "result":{}}`}, ""},
-		{"hidden request", "application/json", answer + "\n" + `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}`, nil, "bad_message"},
-		{"hidden in a stream", "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}\ndata: }\n\n", []string{`{"jsonrpc":"2.0","id":7,"result":{} }`}, ""},
-		{"two in an event", "text/event-stream", "data: " + answer + "\ndata: " + answer + "\n\n" + data(answer), []string{answer}, ""},
-		{"batch", "application/json", `[{"jsonrpc":"2.0","method":"notifications/x"},` + answer + `]`, []string{`{"jsonrpc":"2.0","method":"notifications/x"}`, answer}, ""},
-		{"stream", "text/event-stream", ": hello\n\nid: 1\ndata:\n\nevent: message\n" + data(answer), []string{answer}, ""},
+		{"line breaks", "application/json", "{\"jsonrpc\":\"2.0\",\r\n\"id\":7,\n\"result\":{}}\n",
+			[]string{`{"jsonrpc":"2.0",  "id":7, "result":{}}`}, ""},
+		{"hidden request", "application/json",
+			answer + "\n" + `{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage"}`, nil, "bad_message"},
+		{"hidden in a stream", "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}\ndata: }\n\n",
+			[]string{`{"jsonrpc":"2.0","id":7,"result":{} }`}, ""},
+		{"two in an event",
+			"text/event-stream", "data: " + answer + "\ndata: " + answer + "\n\n" + data(answer), []string{answer}, ""},
+		{"batch", "application/json", `[{"jsonrpc":"2.0","method":"notifications/x"},` + answer + `]`,
+			[]string{`{"jsonrpc":"2.0","method":"notifications/x"}`, answer}, ""},
+		{"stream", "text/event-stream", ": hello\n\nid: 1\ndata:\n\nevent: message\n" + data(answer),
+			[]string{answer}, ""},
 		{"carriage returns", "text/event-stream", strings.ReplaceAll(data(answer), "\n", "\r"), []string{answer}, ""},
-		{"other events", "text/event-stream", "event: ping\n" + data(`{"jsonrpc":"2.0","id":7,"result":{"ping":1}}`) + data(answer), []string{answer}, ""},
-		{"other id", "application/json", `{"jsonrpc":"2.0","id":8,"result":{}}`, []string{`{"jsonrpc":"2.0","id":8,"result":{}}`}, "bad_message"},
-		{"id last", "application/json", `{"result":{"id":8},"jsonrpc":"2.0","id":7}`, []string{`{"result":{"id":8},"jsonrpc":"2.0","id":7}`}, ""},
+		{"other events", "text/event-stream",
+			"event: ping\n" + data(`{"jsonrpc":"2.0","id":7,"result":{"ping":1}}`) + data(answer), []string{answer},
+			""},
+		{"other id", "application/json", `{"jsonrpc":"2.0","id":8,"result":{}}`,
+			[]string{`{"jsonrpc":"2.0","id":8,"result":{}}`}, "bad_message"},
+		{"id last", "application/json", `{"result":{"id":8},"jsonrpc":"2.0","id":7}`,
+			[]string{`{"result":{"id":8},"jsonrpc":"2.0","id":7}`}, ""},
 		{"page", "text/html", "<html>", nil, "bad_message"},
 		{"nothing", "", "", nil, "bad_message"},
 		{"not json", "application/json", "oops", nil, "bad_message"},
@@ -354,7 +364,8 @@ func TestErrorsOfTheServer(t *testing.T) {
 		s := answering(t, func(w http.ResponseWriter, _ *http.Request, _ string) bool {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0",%s"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"]}}}`, id)
+			_, _ = fmt.Fprintf(w,
+				`{"jsonrpc":"2.0",%s"error":{"code":-32022,"message":"no","data":{"supported":["2025-11-25"]}}}`, id)
 			return true
 		})
 		c := connect(t, s.url)

@@ -29,7 +29,8 @@ func fixedServer(tb testing.TB, kind, body string) string {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = l.Close() })
-	response := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", kind, len(body), body)
+	response := fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s",
+		kind, len(body), body)
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -79,7 +80,8 @@ func fixedAnswer(size int) string {
 // caller returns a function that makes one call to a server of a fixed response.
 func caller(tb testing.TB, kind, body string) func() {
 	tb.Helper()
-	conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+	conn, err := open(context.Background(),
+		&sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
 		&settings{URL: fixedServer(tb, kind, body), Mode: "streamable", ConnectTimeout: 5 * time.Second})
 	if err != nil {
 		tb.Fatal(err)
@@ -138,7 +140,8 @@ func TestLargeResultsShareBuffers(t *testing.T) {
 
 func BenchmarkCall(b *testing.B) {
 	for _, size := range []int{200, 16 << 10, 1 << 20} {
-		for kind, body := range map[string]string{"application/json": fixedAnswer(size), "text/event-stream": "data: " + fixedAnswer(size) + "\n\n"} {
+		for kind, body := range map[string]string{"application/json": fixedAnswer(size),
+			"text/event-stream": "data: " + fixedAnswer(size) + "\n\n"} {
 			b.Run(fmt.Sprintf("%s/%d", kind[strings.IndexByte(kind, '/')+1:], size), func(b *testing.B) {
 				call := caller(b, kind, body)
 				b.ReportAllocs()
@@ -173,14 +176,16 @@ func TestLargeResultsStayApart(t *testing.T) {
 		_, _ = io.WriteString(w, body)
 	}))
 	defer s.Close()
-	conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+	conn, err := open(context.Background(),
+		&sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
 		&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
 	for id := range calls {
-		if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`, id)); err != nil {
+		if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`,
+			id)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -91,7 +91,8 @@ func connectAs(t *testing.T, a sdk.Authorizer, url string, more ...string) *clie
 func connectWith(t *testing.T, c sdk.Credentials, url string, more ...string) *client {
 	t.Helper()
 	cl, err := tryServer(t, &sdk.Server{
-		Name: "remote", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger(), Host: sdk.Host{Credentials: c},
+		Name: "remote", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger(),
+		Host: sdk.Host{Credentials: c},
 	}, url, more...)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +120,8 @@ func TestExpiredToken(t *testing.T) {
 		t.Errorf("%d calls of Authorize, %d of Challenge", a.authorized, len(a.challenged))
 	}
 	said := a.challenged[0]
-	if said.Status != 401 || said.URL != s.url || said.Resource != s.url || said.Method != "POST" || !slices.Equal(said.WWWAuthenticate, []string{`Bearer resource_metadata="https://x/"`, `Basic realm="x"`}) {
+	if said.Status != 401 || said.URL != s.url || said.Resource != s.url || said.Method != "POST" ||
+		!slices.Equal(said.WWWAuthenticate, []string{`Bearer resource_metadata="https://x/"`, `Basic realm="x"`}) {
 		t.Errorf("the challenge was %+v", said)
 	}
 	if n := len(s.requests()); n > 2*calls {
@@ -137,7 +139,8 @@ func TestNeedsLogin(t *testing.T) {
 	for range 10 {
 		c.send(initialize)
 		f := c.fails("1", "needs_login")
-		if f.Err.Code != sdk.NeedsLogin || !strings.Contains(f.Err.Message+f.Err.Hint, "`junctor login remote`") || f.Delivered || f.Ends {
+		if f.Err.Code != sdk.NeedsLogin || !strings.Contains(f.Err.Message+f.Err.Hint, "`junctor login remote`") ||
+			f.Delivered || f.Ends {
 			t.Fatalf("%+v", f.Err)
 		}
 	}
@@ -156,7 +159,8 @@ func TestRefusedAgain(t *testing.T) {
 		c := connectAs(t, a, s.url)
 		for i := range 20 {
 			c.send(modern(i, "tools/call", `"name":"t"`))
-			if f := c.fails(fmt.Sprint(i), "refused"); f.Err.Code != sdk.AuthRequired || f.Delivered || f.Err.Hint == "" {
+			if f := c.fails(fmt.Sprint(i), "refused"); f.Err.Code != sdk.AuthRequired || f.Delivered ||
+				f.Err.Hint == "" {
 				t.Fatalf("%+v", f.Err)
 			}
 		}
@@ -176,7 +180,8 @@ func TestNoProvider(t *testing.T) {
 		c := connectWith(t, offered, s.url)
 		for range 3 {
 			c.send(initialize)
-			if f := c.fails("1", "http_status"); f.Err.Code != sdk.AuthRequired || !strings.Contains(f.Err.Hint, `add auth "oauth" {}`) {
+			if f := c.fails("1", "http_status"); f.Err.Code != sdk.AuthRequired ||
+				!strings.Contains(f.Err.Hint, `add auth "oauth" {}`) {
 				t.Fatalf("%+v", f.Err)
 			}
 		}
@@ -299,7 +304,8 @@ func TestScope(t *testing.T) {
 	c.fails("1", "http_status") // the response does not demand another scope
 	c.send(modern(2, "tools/call", `"name":"admin","arguments":{"x":"says so"}`))
 	c.want(result(2))
-	if len(a.challenged) != 1 || a.challenged[0].Status != 403 || a.challenged[0].WWWAuthenticate[0] != `Bearer error="insufficient_scope", scope="admin"` {
+	if len(a.challenged) != 1 || a.challenged[0].Status != 403 ||
+		a.challenged[0].WWWAuthenticate[0] != `Bearer error="insufficient_scope", scope="admin"` {
 		t.Errorf("challenges: %+v", a.challenged)
 	}
 }
@@ -312,7 +318,8 @@ func TestNotPassedThrough(t *testing.T) {
 	s := guarded(t, a, nil)
 	c := connectAs(t, a, s.url)
 	const down = `"Authorization":"Bearer DOWN","Cookie":"a=DOWN","headers":{"Authorization":"Bearer DOWN"},"X-Forwarded-For":"DOWN","Mcp-Session-Id":"DOWN"`
-	c.send(strings.Replace(modern(1, "tools/call", `"name":"t","arguments":{`+down+`},`+down), `"_meta":{`, `"_meta":{`+down+`,`, 1))
+	c.send(strings.Replace(modern(1, "tools/call", `"name":"t","arguments":{`+down+`},`+down), `"_meta":{`,
+		`"_meta":{`+down+`,`, 1))
 	c.want(result(1))
 	for name, values := range s.requests()[0].Header {
 		if strings.Contains(strings.Join(values, " "), "DOWN") {

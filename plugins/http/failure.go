@@ -42,14 +42,17 @@ func oneLine(msg []byte) []byte {
 
 func tooLong(limit int) *failure {
 	return &failure{sent: true, err: &sdk.Error{
-		Code: sdk.Unavailable, Reason: "message_too_large", Message: fmt.Sprintf("the answer is longer than %d bytes", limit),
-		Hint: "raise max_message in the server's block, or ask for less",
+		Code: sdk.Unavailable, Reason: "message_too_large",
+		Message: fmt.Sprintf("the answer is longer than %d bytes", limit),
+		Hint:    "raise max_message in the server's block, or ask for less",
 	}}
 }
 
 func ended(err error) *failure {
-	e := &sdk.Error{Code: sdk.Unavailable, Reason: "stream_ended", Message: "the server ended the answer before it was complete",
-		Hint: "call again; if it recurs, a proxy before the server may cut long answers"}
+	e := &sdk.Error{
+		Code: sdk.Unavailable, Reason: "stream_ended", Message: "the server ended the answer before it was complete",
+		Hint: "call again; if it recurs, a proxy before the server may cut long answers",
+	}
 	if err != io.EOF && err != io.ErrUnexpectedEOF {
 		e.Message += ": " + err.Error()
 	}
@@ -60,7 +63,8 @@ func ended(err error) *failure {
 const operatorHint = "check that url is the endpoint of an MCP server, and report this to the operator of the server"
 
 func bad(text string) *failure {
-	return &failure{sent: true, err: &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: text, Hint: operatorHint}}
+	return &failure{sent: true,
+		err: &sdk.Error{Code: sdk.Unavailable, Reason: "bad_message", Message: text, Hint: operatorHint}}
 }
 
 // A failure is the reason why a call got no response.

@@ -145,7 +145,9 @@ func connect(t testing.TB, url string, more ...string) *client {
 
 func try(t testing.TB, url string, more ...string) (*client, error) {
 	t.Helper()
-	return tryServer(t, &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger()}, url, more...)
+	return tryServer(t,
+		&sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Cache: t.TempDir(), Log: hclog.NewNullLogger()}, url,
+		more...)
 }
 
 func tryServer(t testing.TB, server *sdk.Server, url string, more ...string) (*client, error) {

@@ -52,7 +52,8 @@ func TestCallsWaitForTheStream(t *testing.T) {
 				case strings.Contains(string(body), `"initialize"`):
 					w.Header().Set("Content-Type", "application/json")
 					w.Header().Set("Mcp-Session-Id", "one")
-					fmt.Fprint(w, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
+					fmt.Fprint(w,
+						`{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
 				case strings.Contains(string(body), `"tools/call"`):
 					note("call")
 					w.Header().Set("Content-Type", "application/json")
@@ -62,7 +63,8 @@ func TestCallsWaitForTheStream(t *testing.T) {
 				}
 			}))
 			defer s.Close()
-			conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+			conn, err := open(context.Background(),
+				&sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
 				&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
 			if err != nil {
 				t.Fatal(err)
@@ -70,7 +72,8 @@ func TestCallsWaitForTheStream(t *testing.T) {
 			defer conn.Close(context.Background())
 			for _, msgs := range [][]string{
 				{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`},
-				{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`},
+				{`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+					`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`},
 			} {
 				for _, msg := range msgs {
 					if err := conn.Send([]byte(msg)); err != nil {
@@ -139,7 +142,8 @@ func TestListsWaitForListen(t *testing.T) {
 				<-r.Context().Done()
 			}))
 			defer s.Close()
-			conn, err := open(context.Background(), &sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
+			conn, err := open(context.Background(),
+				&sdk.Server{Name: "s", MaxMessage: ndjson.DefaultLimit, Log: hclog.NewNullLogger()},
 				&settings{URL: s.URL, Mode: "streamable", ConnectTimeout: 5 * time.Second})
 			if err != nil {
 				t.Fatal(err)
@@ -147,7 +151,8 @@ func TestListsWaitForListen(t *testing.T) {
 			defer conn.Close(context.Background())
 			for id, method := range []string{"subscriptions/listen", "tools/list"} {
 				meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}`
-				if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id+1, method, meta)); err != nil {
+				if err := conn.Send(fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":{%s}}`, id+1,
+					method, meta)); err != nil {
 					t.Fatal(err)
 				}
 			}

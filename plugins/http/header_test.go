@@ -32,11 +32,13 @@ func TestModernHeaders(t *testing.T) {
 		c.want(result(i))
 		all := s.requests()
 		h := all[len(all)-1].Header
-		if h.Get("Mcp-Protocol-Version") != "2026-07-28" || h.Get("Mcp-Method") != r.method || h.Get("Mcp-Name") != r.name ||
+		if h.Get("Mcp-Protocol-Version") != "2026-07-28" || h.Get("Mcp-Method") != r.method ||
+			h.Get("Mcp-Name") != r.name ||
 			h.Get("Mcp-Session-Id") != "" || h.Get("X-Evil") != "" {
 			t.Errorf("%s %s has the headers %v", r.method, r.params, h)
 		}
-		if h.Get("Authorization") != "Bearer x" || h.Get("X-Mine") != "y" || h.Get("Content-Type") != "application/json" {
+		if h.Get("Authorization") != "Bearer x" || h.Get("X-Mine") != "y" ||
+			h.Get("Content-Type") != "application/json" {
 			t.Errorf("the headers are %v", h)
 		}
 	}
@@ -50,11 +52,14 @@ func TestTrace(t *testing.T) {
 	c := connect(t, s.url)
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	for i, trace := range []string{parent, "00-short-01", strings.ToUpper(parent), "ff" + parent[2:], parent + "\n"} {
-		c.send(strings.Replace(modern(i, "tools/list", ""), `"_meta":{`, `"_meta":{"traceparent":"`+strings.ReplaceAll(trace, "\n", `\n`)+`","tracestate":"a=b","baggage":"secret",`, 1))
+		c.send(strings.Replace(modern(i, "tools/list", ""), `"_meta":{`,
+			`"_meta":{"traceparent":"`+strings.ReplaceAll(trace, "\n", `\n`)+`","tracestate":"a=b","baggage":"secret",`,
+			1))
 		c.want(result(i))
 		all := s.requests()
 		h := all[len(all)-1].Header
-		if got, want := h.Get("Traceparent"), parent; i == 0 && (got != want || h.Get("Tracestate") != "a=b") || i > 0 && got != "" {
+		if got, want := h.Get("Traceparent"), parent; i == 0 && (got != want || h.Get("Tracestate") != "a=b") ||
+			i > 0 && got != "" {
 			t.Errorf("%q arrives as %q", trace, got)
 		}
 		if h.Get("Baggage") != "" {
@@ -78,7 +83,8 @@ func TestParams(t *testing.T) {
 	s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
 		switch {
 		case strings.Contains(body, "tools/list"):
-			asJSON(w, strings.ReplaceAll(`{"jsonrpc":"2.0","id":`+idOf(body)+`,"result":`+toolsWithParams+`}`, "\n", " "))
+			asJSON(w,
+				strings.ReplaceAll(`{"jsonrpc":"2.0","id":`+idOf(body)+`,"result":`+toolsWithParams+`}`, "\n", " "))
 		case strings.Contains(body, "tools/call") && r.Header.Get("Mcp-Param-Region") == "":
 			refusals.Add(1)
 			w.Header().Set("Content-Type", "application/json")
@@ -129,7 +135,8 @@ func TestParamsAreKept(t *testing.T) {
 	if err != nil || len(files) != 1 {
 		t.Fatal(files, err)
 	}
-	for _, broken := range []string{``, `{`, `[]`, `null`, `{"q":[{}]}`, `{"q":[{"path":["region"],"header":"A\r\nB"}]}`} {
+	for _, broken := range []string{``, `{`, `[]`, `null`, `{"q":[{}]}`,
+		`{"q":[{"path":["region"],"header":"A\r\nB"}]}`} {
 		if err := os.WriteFile(files[0], []byte(broken), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +168,8 @@ func TestParamsAreBounded(t *testing.T) {
 		fmt.Fprintf(&b, `,"%d%s":{"x-mcp-header":"H%d"}`, i, strings.Repeat("n", 900), i)
 	}
 	for tool := range 100 {
-		p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t%d","inputSchema":{"properties":{%s}}}]}}`, tool, b.String()[1:]), tool == 0)
+		p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t%d","inputSchema":{"properties":{%s}}}]}}`, tool,
+			b.String()[1:]), tool == 0)
 	}
 	held := 0
 	for _, bindings := range p.tools {
@@ -175,7 +183,8 @@ func TestParamsAreBounded(t *testing.T) {
 		t.Errorf("the next start has %d of %d bindings", next.held, held)
 	}
 	huge := strings.Repeat("n", 2*maxNames)
-	p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t","inputSchema":{"properties":{"%s":{"x-mcp-header":"H"}}}},{"name":"%s","inputSchema":{"properties":{"a":{"x-mcp-header":"H"}}}}]}}`, huge, huge), true)
+	p.learn(fmt.Appendf(nil, `{"result":{"tools":[{"name":"t","inputSchema":{"properties":{"%s":{"x-mcp-header":"H"}}}},{"name":"%s","inputSchema":{"properties":{"a":{"x-mcp-header":"H"}}}}]}}`,
+		huge, huge), true)
 	if len(p.tools) != 0 {
 		t.Errorf("%d tools with names that are too long are kept", len(p.tools))
 	}
@@ -183,7 +192,8 @@ func TestParamsAreBounded(t *testing.T) {
 
 func headersOf(p *params) http.Header {
 	h := http.Header{}
-	e := jsonrpc.Open([]byte(modern(1, "tools/call", `"name":"q","arguments":{"region":"a","n":1,"on":true,"deep":{"er":"b"}}`)))
+	e := jsonrpc.Open([]byte(modern(1, "tools/call",
+		`"name":"q","arguments":{"region":"a","n":1,"on":true,"deep":{"er":"b"}}`)))
 	p.set(h, &e)
 	return h
 }

@@ -23,7 +23,8 @@ var httpCase = plugintest.Transport{
 	Apart: true,
 	Peer: func(t testing.TB) plugintest.Peer {
 		url, die := httpclienttest.EchoSSE(t)
-		settings, err := json.Marshal(map[string]any{"url": url, "mode": "sse", "headers": map[string]string{"Authorization": plugintest.Canary}})
+		settings, err := json.Marshal(map[string]any{"url": url, "mode": "sse",
+			"headers": map[string]string{"Authorization": plugintest.Canary}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,8 @@ var httpCase = plugintest.Transport{
 		{Settings: `{"url":"https://x/#frag"}`, Paths: []string{"url"}},
 		{Settings: `{"url":"https://x:99999/"}`, Paths: []string{"url"}},
 		{Settings: `{"url":"https://x:0/"}`, Paths: []string{"url"}},
-		{Settings: `{"url":"https://x/","mode":"websocket","connect_timeout":"fast"}`, Paths: []string{"mode", "connect_timeout"}},
+		{Settings: `{"url":"https://x/","mode":"websocket","connect_timeout":"fast"}`,
+			Paths: []string{"mode", "connect_timeout"}},
 		{Settings: `{"url":"https://x/","tls":{"cert":"a.pem"}}`, Paths: []string{"tls.cert"}},
 		{Settings: `{"url":"http://10.0.0.1/","headers":{"Cookie":"x"}}`, Paths: []string{"url"}},
 		{Settings: `{"url":"https://x/","headers":{"":"x","mcp-session-id":"y","content-length":"3"}}`,

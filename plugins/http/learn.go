@@ -21,7 +21,8 @@ func (k *call) mustLearn(answer []byte) bool {
 		return false
 	}
 	var code int
-	return json.Unmarshal(jsonrpc.Member(jsonrpc.Member(answer, "error"), "code"), &code) == nil && code == headerMismatch
+	return json.Unmarshal(jsonrpc.Member(jsonrpc.Member(answer, "error"), "code"), &code) == nil &&
+		code == headerMismatch
 }
 
 // learn lists the tools, which reveals the required headers, and sends the call
@@ -45,7 +46,8 @@ func (k *call) learn() *failure {
 			return f
 		}
 		k.conn.params.learn(msg, page == 0)
-		if cursor = jsonrpc.Member(jsonrpc.Member(msg, "result"), "nextCursor"); cursor == nil || string(cursor) == "null" {
+		if cursor = jsonrpc.Member(jsonrpc.Member(msg, "result"), "nextCursor"); cursor == nil ||
+			string(cursor) == "null" {
 			break
 		}
 	}

@@ -67,7 +67,8 @@ func TestAnswersWithOddTypes(t *testing.T) {
 				if g.err == nil {
 					continue // the host ignores what is not a message
 				}
-				if f := failedOf(g.err); f == nil || !f.Delivered || f.Err.Reason != "bad_message" || !strings.Contains(f.Err.Message, r.fails) {
+				if f := failedOf(g.err); f == nil || !f.Delivered || f.Err.Reason != "bad_message" ||
+					!strings.Contains(f.Err.Message, r.fails) {
 					t.Errorf("got %v", g.err)
 				}
 				return
@@ -112,7 +113,8 @@ func TestForeignAnswer(t *testing.T) {
 				if g.err == nil {
 					continue // the host ignores what is not a message
 				}
-				if f := failedOf(g.err); f == nil || f.Err.Reason != "bad_message" || !slices.Equal(f.Err.Output, r.want) {
+				if f := failedOf(g.err); f == nil || f.Err.Reason != "bad_message" ||
+					!slices.Equal(f.Err.Output, r.want) {
 					t.Errorf("got %v, %q", g.err, f.Err.Output)
 				}
 				return
@@ -167,7 +169,8 @@ func TestAnswerOnGetStream(t *testing.T) {
 			var later []*time.Timer
 			_, c := listening(t, func(w http.ResponseWriter, body string, stream chan<- string) {
 				served.Add(1)
-				later = append(later, time.AfterFunc(50*time.Millisecond, func() { stream <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(body)) }))
+				later = append(later, time.AfterFunc(50*time.Millisecond,
+					func() { stream <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, idOf(body)) }))
 				end(w)
 			})
 			for id := range 5 {
@@ -247,12 +250,13 @@ func TestSessionRefusedWith401(t *testing.T) {
 		form       refusal
 		challenged bool
 	}{
-		"session":           {refusal{401, "text/plain", "Unauthorized: Session not found", false}, false},
-		"session, JSON":     {refusal{401, "", fmt.Sprintf(rpcError, "null", -32001, "Invalid session"), false}, false},
-		"challenge":         {refusal{401, "text/plain", "Unauthorized: Session not found", true}, true},
-		"no words":          {refusal{401, "text/plain", "", false}, true},
-		"token":             {refusal{401, "", `{"error":"invalid_token"}`, false}, true},
-		"scope and session": {refusal{403, "text/plain", "no session", true}, false}, // a challenge without insufficient_scope is no demand
+		"session":       {refusal{401, "text/plain", "Unauthorized: Session not found", false}, false},
+		"session, JSON": {refusal{401, "", fmt.Sprintf(rpcError, "null", -32001, "Invalid session"), false}, false},
+		"challenge":     {refusal{401, "text/plain", "Unauthorized: Session not found", true}, true},
+		"no words":      {refusal{401, "text/plain", "", false}, true},
+		"token":         {refusal{401, "", `{"error":"invalid_token"}`, false}, true},
+		// A challenge without insufficient_scope is no demand.
+		"scope and session": {refusal{403, "text/plain", "no session", true}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := &account{}
@@ -288,7 +292,8 @@ func TestInitializeAgain(t *testing.T) {
 		s := answering(t, func(w http.ResponseWriter, _ *http.Request, body string) bool {
 			wrong := strings.Contains(body, "2025-11-25")
 			if wrong {
-				refusal{status, "", fmt.Sprintf(rpcError, "@id", -32602, "Unsupported protocol version"), false}.write(w, body)
+				refusal{status, "", fmt.Sprintf(rpcError, "@id", -32602, "Unsupported protocol version"),
+					false}.write(w, body)
 			}
 			return wrong
 		})

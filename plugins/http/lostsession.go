@@ -71,7 +71,8 @@ func (r *rejection) verdict(used bool) verdict {
 // without words about the session first, and returns an error of its own.
 func mayMeanSession(status int) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusConflict, http.StatusPreconditionFailed, http.StatusUnprocessableEntity:
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusConflict, http.StatusPreconditionFailed,
+		http.StatusUnprocessableEntity:
 		return true
 	}
 	return false
@@ -99,7 +100,8 @@ func aboutSession(words string) bool {
 // rejectionOf reads an error response. id is that of the request.
 func rejectionOf(status int, h http.Header, body, id []byte) *rejection {
 	body = document(h, body)
-	r := &rejection{status: status, challenge: h.Get("WWW-Authenticate") != "" && (status == http.StatusUnauthorized || status == http.StatusForbidden)}
+	r := &rejection{status: status, challenge: h.Get("WWW-Authenticate") != "" &&
+		(status == http.StatusUnauthorized || status == http.StatusForbidden)}
 	var e struct {
 		Message string          `json:"message"`
 		Data    json.RawMessage `json:"data"`
@@ -230,7 +232,8 @@ func (c *conn) refusesPing(ctx context.Context, like *rejection) bool {
 		if like.foreign {
 			return isForeign(bytes.TrimSpace(body)) && aboutSession(string(body))
 		}
-		return jsonrpc.Member(body, "error") != nil && rejectionOf(res.StatusCode, http.Header{}, body, e.ID).words == like.words
+		return jsonrpc.Member(body, "error") != nil &&
+			rejectionOf(res.StatusCode, http.Header{}, body, e.ID).words == like.words
 	}
 	_, body = httpclient.ErrorResponse(res)
 	return rejectionOf(res.StatusCode, res.Header, body, e.ID).words == like.words

@@ -60,14 +60,18 @@ const rpcError = `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`
 // deviation: an old session gets 401 without a challenge or a word about the session, from a server without an auth block | Junctor sends a ping, and initializes again if it is rejected, too | rust-sdk#559
 // deviation: an old session gets JSON that is no JSON-RPC, such as `{"error":"Session not found"}`, with status 200 | Junctor sends a ping, and initializes again if it is rejected, too | keryx#503
 var forgottenForms = map[string]refusal{
-	"specification":             {404, "text/plain", "", false},
-	"specification, a page":     {404, "text/html", "<html>Not Found</html>", false},
-	"TypeScript SDK":            {404, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
-	"TypeScript, one transport": {400, "", fmt.Sprintf(rpcError, "null", -32000, "Bad Request: Server not initialized"), false},
-	"TypeScript, examples":      {400, "", fmt.Sprintf(rpcError, "null", -32000, "Bad Request: No valid session ID provided"), false},
-	"no initialize":             {400, "", fmt.Sprintf(rpcError, "null", -32000, "Bad Request: No valid session. Send an initialize request first."), false},
-	"Python SDK 1.12":           {400, "text/plain", "Bad Request: No valid session ID provided", false},
-	"Python SDK":                {400, "", fmt.Sprintf(rpcError, `"server-error"`, -32600, "Bad Request: No valid session ID provided"), false},
+	"specification":         {404, "text/plain", "", false},
+	"specification, a page": {404, "text/html", "<html>Not Found</html>", false},
+	"TypeScript SDK":        {404, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
+	"TypeScript, one transport": {400, "",
+		fmt.Sprintf(rpcError, "null", -32000, "Bad Request: Server not initialized"), false},
+	"TypeScript, examples": {400, "",
+		fmt.Sprintf(rpcError, "null", -32000, "Bad Request: No valid session ID provided"), false},
+	"no initialize": {400, "", fmt.Sprintf(rpcError, "null", -32000,
+		"Bad Request: No valid session. Send an initialize request first."), false},
+	"Python SDK 1.12": {400, "text/plain", "Bad Request: No valid session ID provided", false},
+	"Python SDK": {400, "",
+		fmt.Sprintf(rpcError, `"server-error"`, -32600, "Bad Request: No valid session ID provided"), false},
 	"Python SDK 1.30":           {404, "", fmt.Sprintf(rpcError, `"server-error"`, -32600, "Session not found"), false},
 	"Go SDK":                    {404, "text/plain", "session not found\n", false},
 	"Go SDK, another user":      {403, "text/plain", "session user mismatch\n", false},
@@ -78,22 +82,27 @@ var forgottenForms = map[string]refusal{
 	"unauthorized, other words": {401, "", `{"error":"unauthorized"}`, false},
 	"unauthorized, own id":      {401, "", fmt.Sprintf(rpcError, "@id", -32001, "Unauthorized"), false},
 	"rmcp, no session":          {422, "text/plain", "Unexpected message, expect initialize request", false},
-	"Java SDK":                  {404, "", `{"jsonRpcError":{"code":-32603,"message":"Session not found: s-1"},"message":"Session not found: s-1"}`, false},
-	"in a stream":               {400, "text/event-stream", "event: message\ndata: " + fmt.Sprintf(rpcError, "null", -32000, "Bad Request: Server not initialized") + "\n\n", false},
-	"with the request's id":     {400, "", fmt.Sprintf(rpcError, "@id", -32000, "Invalid or expired session ID"), false},
-	"gone":                      {410, "text/plain", "", false},
-	"expired":                   {409, "", `{"error":"session_expired"}`, false},
-	"unprocessable":             {422, "", `{"detail":"SessionId unknown"}`, false},
-	"no words":                  {422, "text/plain", "", false},
-	"other words":               {400, "text/plain", "セッションがありません", false},
-	"status 200":                {200, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
-	"status 200, other words":   {200, "", fmt.Sprintf(rpcError, "null", -32600, "Invalid Request"), false},
-	"status 200, own id":        {200, "", fmt.Sprintf(rpcError, "@id", -32001, "Session not found"), false},
-	"no JSON-RPC":               {200, "", `{"error":"Session not found"}`, false},
-	"no JSON-RPC, plain":        {200, "text/plain", `{"message":"session expired","request":"@id"}`, false},
-	"no JSON-RPC, a stream":     {200, "text/event-stream", "event: message\n" + data(`{"error":"Session not found"}`), false},
-	"no JSON, a stream":         {200, "text/event-stream", data("Session not found"), false},
-	"status 200, a stream":      {200, "text/event-stream", data(fmt.Sprintf(rpcError, "@id", -32001, "session expired")), false},
+	"Java SDK": {404, "",
+		`{"jsonRpcError":{"code":-32603,"message":"Session not found: s-1"},"message":"Session not found: s-1"}`,
+		false},
+	"in a stream": {400, "text/event-stream", "event: message\ndata: " +
+		fmt.Sprintf(rpcError, "null", -32000, "Bad Request: Server not initialized") + "\n\n", false},
+	"with the request's id":   {400, "", fmt.Sprintf(rpcError, "@id", -32000, "Invalid or expired session ID"), false},
+	"gone":                    {410, "text/plain", "", false},
+	"expired":                 {409, "", `{"error":"session_expired"}`, false},
+	"unprocessable":           {422, "", `{"detail":"SessionId unknown"}`, false},
+	"no words":                {422, "text/plain", "", false},
+	"other words":             {400, "text/plain", "セッションがありません", false},
+	"status 200":              {200, "", fmt.Sprintf(rpcError, "null", -32001, "Session not found"), false},
+	"status 200, other words": {200, "", fmt.Sprintf(rpcError, "null", -32600, "Invalid Request"), false},
+	"status 200, own id":      {200, "", fmt.Sprintf(rpcError, "@id", -32001, "Session not found"), false},
+	"no JSON-RPC":             {200, "", `{"error":"Session not found"}`, false},
+	"no JSON-RPC, plain":      {200, "text/plain", `{"message":"session expired","request":"@id"}`, false},
+	"no JSON-RPC, a stream": {200, "text/event-stream",
+		"event: message\n" + data(`{"error":"Session not found"}`), false},
+	"no JSON, a stream": {200, "text/event-stream", data("Session not found"), false},
+	"status 200, a stream": {200, "text/event-stream",
+		data(fmt.Sprintf(rpcError, "@id", -32001, "session expired")), false},
 }
 
 // TestForgottenForms checks that a call whose session the server has lost fails as not
@@ -124,7 +133,8 @@ func TestUnauthorizedWithProvider(t *testing.T) {
 		a.has(1, 1)
 		var calls atomic.Int32
 		s := answering(t, func(w http.ResponseWriter, _ *http.Request, msg string) bool {
-			if refused := strings.Contains(msg, "ping") || strings.Contains(msg, "tools/call") && calls.Add(1) > 1; !refused {
+			if refused := strings.Contains(msg, "ping") ||
+				strings.Contains(msg, "tools/call") && calls.Add(1) > 1; !refused {
 				return false
 			}
 			refusal{401, "", body, false}.write(w, msg)
@@ -155,19 +165,21 @@ func TestRefusalsOfOtherThings(t *testing.T) {
 		"method not found":     {404, "", fmt.Sprintf(rpcError, "@id", -32601, "Method not found"), false},
 		"a tool's session":     {200, "", fmt.Sprintf(rpcError, "@id", -32000, "browser session not found"), false},
 		"a tool's session 400": {400, "", fmt.Sprintf(rpcError, "@id", -32000, "no login session"), false},
-		"a tool's session SSE": {200, "text/event-stream", data(fmt.Sprintf(rpcError, "@id", -32000, "session expired")), false},
-		"error without id":     {200, "", fmt.Sprintf(rpcError, "null", -32603, "database is locked"), false},
-		"error, no id, stream": {200, "text/event-stream", data(`{"jsonrpc":"2.0","error":{"code":-32603,"message":"database is locked"}}`), false},
-		"no credential":        {401, "text/plain", "", false},
-		"no credential, id":    {401, "", fmt.Sprintf(rpcError, "@id", -32001, "Unauthorized"), false},
-		"challenge":            {401, "text/plain", "no valid session", true},
-		"challenge, scope":     {403, "", `{"error":"session expired"}`, true},
-		"forbidden":            {403, "text/plain", "your session does not permit this tool", false},
-		"too large":            {413, "text/plain", "", false},
-		"too many":             {429, "text/plain", "session limit: no session left", false},
-		"broken":               {500, "text/plain", "session not found", false},
-		"unavailable":          {503, "", fmt.Sprintf(rpcError, "null", -32000, "Too many open sessions"), false},
-		"redirect":             {307, "text/plain", "session not found", false},
+		"a tool's session SSE": {200, "text/event-stream",
+			data(fmt.Sprintf(rpcError, "@id", -32000, "session expired")), false},
+		"error without id": {200, "", fmt.Sprintf(rpcError, "null", -32603, "database is locked"), false},
+		"error, no id, stream": {200, "text/event-stream",
+			data(`{"jsonrpc":"2.0","error":{"code":-32603,"message":"database is locked"}}`), false},
+		"no credential":     {401, "text/plain", "", false},
+		"no credential, id": {401, "", fmt.Sprintf(rpcError, "@id", -32001, "Unauthorized"), false},
+		"challenge":         {401, "text/plain", "no valid session", true},
+		"challenge, scope":  {403, "", `{"error":"session expired"}`, true},
+		"forbidden":         {403, "text/plain", "your session does not permit this tool", false},
+		"too large":         {413, "text/plain", "", false},
+		"too many":          {429, "text/plain", "session limit: no session left", false},
+		"broken":            {500, "text/plain", "session not found", false},
+		"unavailable":       {503, "", fmt.Sprintf(rpcError, "null", -32000, "Too many open sessions"), false},
+		"redirect":          {307, "text/plain", "session not found", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := forgetful(t, func(w http.ResponseWriter, body string) bool {
@@ -179,7 +191,8 @@ func TestRefusalsOfOtherThings(t *testing.T) {
 			})
 			c.send(request(3, "tools/call"))
 			g := c.next()
-			if f := failedOf(g.err); f != nil && (f.Ends || f.Err.Reason == "session_lost") || f == nil && !strings.Contains(g.msg, `"id":3,"error"`) {
+			if f := failedOf(g.err); f != nil && (f.Ends || f.Err.Reason == "session_lost") ||
+				f == nil && !strings.Contains(g.msg, `"id":3,"error"`) {
 				t.Errorf("got %q, %v", g.msg, g.err)
 			}
 			c.send(request(4, "tools/call"))
@@ -216,7 +229,8 @@ func TestAnswersOfAnAPI(t *testing.T) {
 			for g.err == nil { // the host ignores what is not a message
 				g = c.next()
 			}
-			if f := failedOf(g.err); f == nil || f.Ends || f.Err.Reason != "bad_message" || !slices.Equal(f.Err.Output, []string{name}) {
+			if f := failedOf(g.err); f == nil || f.Ends || f.Err.Reason != "bad_message" ||
+				!slices.Equal(f.Err.Output, []string{name}) {
 				t.Errorf("got %q, %v", g.msg, g.err)
 			}
 			c.send(request(4, "tools/call"))
@@ -254,7 +268,8 @@ func TestUnnamedRefusalOfAll(t *testing.T) {
 			return true
 		})
 		c.send(request(3, method))
-		if f := c.fails("3", "session_lost"); f.Delivered != delivered || !f.Ends || !strings.Contains(f.Err.Message, "database is locked") {
+		if f := c.fails("3", "session_lost"); f.Delivered != delivered || !f.Ends ||
+			!strings.Contains(f.Err.Message, "database is locked") {
 			t.Errorf("%s: %+v: %v", method, f, f.Err)
 		}
 	}

@@ -43,9 +43,11 @@ func oneAtATime(t *testing.T, n int32, body func(id string) string) (*server, *a
 func TestListsBesideOthers(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]func(id string) string{
-		"no body":  func(string) string { return "" },
-		"text":     func(string) string { return "busy" },
-		"an error": func(string) string { return `{"jsonrpc":"2.0","error":{"code":-32603,"message":"busy"},"id":null}` },
+		"no body": func(string) string { return "" },
+		"text":    func(string) string { return "busy" },
+		"an error": func(string) string {
+			return `{"jsonrpc":"2.0","error":{"code":-32603,"message":"busy"},"id":null}`
+		},
 		"an id, too": func(id string) string {
 			return `{"jsonrpc":"2.0","error":{"code":-32603,"message":"busy"},"id":` + id + `}`
 		},

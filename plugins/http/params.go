@@ -50,7 +50,8 @@ type binding struct {
 func newParams(cache, url string) *params {
 	p := &params{}
 	if cache != "" {
-		p.file = filepath.Join(cache, fmt.Sprintf("params-%x.json", sha256.Sum256([]byte(url)))[:len("params-")+32]+".json")
+		p.file = filepath.Join(cache,
+			fmt.Sprintf("params-%x.json", sha256.Sum256([]byte(url)))[:len("params-")+32]+".json")
 	}
 	return p
 }
@@ -157,7 +158,8 @@ func bindingsOf(schema json.RawMessage, path []string) (all []binding) {
 	if json.Unmarshal(schema, &s) != nil {
 		return nil
 	}
-	if name, ok := s.Header.(string); ok && len(path) > 0 && httpclient.IsToken(name) && len(name)+len(strings.Join(path, "")) <= maxNames {
+	if name, ok := s.Header.(string); ok && len(path) > 0 && httpclient.IsToken(name) &&
+		len(name)+len(strings.Join(path, "")) <= maxNames {
 		all = append(all, binding{Path: path, Header: name})
 	}
 	for name, sub := range s.Properties {
@@ -228,7 +230,8 @@ func (p *params) save() {
 // cannot carry becomes base64 between marks. So does text that looks like that
 // encoding.
 func headerValue(s string) string {
-	if plainValue(s) == s && strings.TrimSpace(s) == s && !(strings.HasPrefix(s, "=?base64?") && strings.HasSuffix(s, "?=")) {
+	if plainValue(s) == s && strings.TrimSpace(s) == s &&
+		!(strings.HasPrefix(s, "=?base64?") && strings.HasSuffix(s, "?=")) {
 		return s
 	}
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="

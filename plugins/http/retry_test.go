@@ -33,9 +33,10 @@ func TestRetry(t *testing.T) {
 		attempts int32
 		reason   string // empty: success
 	}{
-		{"tools/list", 503, 3, ""}, {"resources/read", 429, 3, ""}, {"prompts/get", 502, 3, ""}, {"resources/list", 504, 3, ""},
-		{"tools/list", 500, 1, "http_status"}, {"tools/list", 400, 1, "http_status"},
-		{"tools/call", 503, 1, "rate_limited"}, {"tools/call", 502, 1, "unreachable"}, {"tools/call", 429, 1, "rate_limited"}, {"vendor/method", 503, 1, "rate_limited"},
+		{"tools/list", 503, 3, ""}, {"resources/read", 429, 3, ""}, {"prompts/get", 502, 3, ""},
+		{"resources/list", 504, 3, ""}, {"tools/list", 500, 1, "http_status"}, {"tools/list", 400, 1, "http_status"},
+		{"tools/call", 503, 1, "rate_limited"}, {"tools/call", 502, 1, "unreachable"},
+		{"tools/call", 429, 1, "rate_limited"}, {"vendor/method", 503, 1, "rate_limited"},
 	} {
 		t.Run(r.method+http.StatusText(r.status), func(t *testing.T) {
 			t.Parallel()

@@ -25,8 +25,9 @@ func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legac
 	c := &conn{
 		Inbox: jsonrpc.NewInbox(), client: client, log: server.Log, limit: server.MaxMessage, auto: auto, old: old,
 		params: newParams(server.Cache, client.URL.String()), slots: make(chan struct{}, httpclient.Sockets),
-		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes), calls: map[string]*call{},
-		next: make(chan *call), idle: make(chan struct{}, maxIdle),
+		answers: make(chan struct{}, maxAnswers), notes: make(chan *jsonrpc.Envelope, maxNotes),
+		calls: map[string]*call{},
+		next:  make(chan *call), idle: make(chan struct{}, maxIdle),
 	}
 	c.notCredential = c.refusesSession
 	c.ctx, c.end = context.WithCancel(context.Background())

@@ -28,11 +28,13 @@ func TestSession(t *testing.T) {
 	get := s.await("GET", func(r seen) bool { return r.verb == "GET" })
 	c.close()
 	all := s.requests()
-	if h := all[0].Header; h.Get("Mcp-Session-Id") != "" || h.Get("Mcp-Protocol-Version") != "" || h.Get("Accept") != "application/json, text/event-stream" {
+	if h := all[0].Header; h.Get("Mcp-Session-Id") != "" || h.Get("Mcp-Protocol-Version") != "" ||
+		h.Get("Accept") != "application/json, text/event-stream" {
 		t.Errorf("initialize has the headers %v", h)
 	}
 	for _, r := range append(all[1:], get) {
-		if r.Get("Mcp-Session-Id") != "s-1" || r.Get("Mcp-Protocol-Version") != "2025-06-18" || r.Get("Mcp-Method") != "" {
+		if r.Get("Mcp-Session-Id") != "s-1" || r.Get("Mcp-Protocol-Version") != "2025-06-18" ||
+			r.Get("Mcp-Method") != "" {
 			t.Errorf("%s %s has the headers %v", r.verb, r.body, r.Header)
 		}
 	}
@@ -49,7 +51,8 @@ func TestSession(t *testing.T) {
 func TestSessionIDs(t *testing.T) {
 	t.Parallel()
 	for id, ok := range map[string]bool{
-		"!~": true, strings.Repeat("x", 256): true, strings.Repeat("x", 257): false, "a b": false, "a\tb": false, "é": false,
+		"!~": true, strings.Repeat("x", 256): true, strings.Repeat("x", 257): false, "a b": false,
+		"a\tb": false, "é": false,
 	} {
 		s := answering(t, func(w http.ResponseWriter, r *http.Request, body string) bool {
 			if r.Method != "POST" {
@@ -80,7 +83,8 @@ func TestForgotten(t *testing.T) {
 		"as in the examples of the TypeScript SDK": func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
-			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`)
+			_, _ = io.WriteString(w,
+				`{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"}}`)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +141,8 @@ func TestServerRequests(t *testing.T) {
 	}
 	c.send(`{"jsonrpc":"2.0","id":"q","result":{"roots":[]}}`)
 	c.want(result(2))
-	if r := s.await("answer", func(r seen) bool { return strings.Contains(r.body, `"roots"`) }); r.Get("Mcp-Session-Id") != "s-1" {
+	if r := s.await("answer",
+		func(r seen) bool { return strings.Contains(r.body, `"roots"`) }); r.Get("Mcp-Session-Id") != "s-1" {
 		t.Errorf("the answer has the headers %v", r.Header)
 	}
 }

@@ -112,7 +112,8 @@ func (c *conn) get(ctx context.Context, last string) (*http.Response, *failure) 
 		return res, nil
 	case res.StatusCode == http.StatusOK:
 		_ = res.Body.Close()
-		return nil, &failure{status: http.StatusMethodNotAllowed, err: sdk.Errorf(sdk.Unavailable, "the response to GET has content of type %q", kind)}
+		return nil, &failure{status: http.StatusMethodNotAllowed,
+			err: sdk.Errorf(sdk.Unavailable, "the response to GET has content of type %q", kind)}
 	}
 	e, body := httpclient.ErrorResponse(res)
 	if r := rejectionOf(res.StatusCode, res.Header, body, nil); id != "" && r.verdict(false) == forgotten {
@@ -220,7 +221,8 @@ func (k *call) resume(attempt, quiet int) *http.Response {
 // stream. If the event is the response to another request, that request ends.
 func (c *conn) drop(ctx context.Context, long *sse.TooLongError, id []byte) {
 	c.dropped.Add(1)
-	c.Report(ctx, &sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
+	c.Report(ctx,
+		&sdk.Dropped{Reason: "message_too_large", Size: long.Size, Limit: int64(long.Limit), Prefix: long.Prefix})
 	if kind, _ := jsonrpc.Glance(long.Prefix); kind == jsonrpc.Response && !jsonrpc.Answers(long.Prefix, id) {
 		c.settled(long.Prefix)
 	}

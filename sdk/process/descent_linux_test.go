@@ -25,7 +25,8 @@ func TestDescendantsAreRecognized(t *testing.T) {
 		"in a PID namespace":         "unshare -U -r -p -f /bin/sh -c '" + report + "' || " + report,
 		"with a soft limit":          "prlimit --pid $$ --locks=7:; " + report,
 		"after it lowered the limit": "prlimit --pid $$ --locks=1000:1000; " + report,
-		"after it raised the limit":  "exec setpriv --bounding-set -sys_resource /bin/sh -c 'prlimit --pid $$ --locks=unlimited:unlimited 2>/dev/null; " + report + "'",
+		"after it raised the limit": "exec setpriv --bounding-set -sys_resource /bin/sh -c 'prlimit --pid $$ --locks=unlimited:unlimited 2>/dev/null; " +
+			report + "'",
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd := exec.Command(os.Args[0], command)
@@ -132,7 +133,8 @@ func daemons([]string) {
 			return
 		}
 		ends[i] = w
-		if runs[i], err = Start(Command{Path: "/bin/sh", Args: sh(daemon + "; read line"), Env: os.Environ(), Stdin: r}); err != nil {
+		if runs[i], err = Start(Command{Path: "/bin/sh", Args: sh(daemon + "; read line"), Env: os.Environ(),
+			Stdin: r}); err != nil {
 			fmt.Println(err)
 			return
 		}
@@ -249,7 +251,8 @@ func TestLocksInLimits(t *testing.T) {
 			t.Errorf("%q: %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "Max file size 1 1", "Max file locks ", "Max file locks 1", "Max file locks 1 many locks", "Max file locks 1 -1 locks"} {
+	for _, text := range []string{"", "Max file size 1 1", "Max file locks ", "Max file locks 1",
+		"Max file locks 1 many locks", "Max file locks 1 -1 locks"} {
 		if got, err := locksIn(text); err == nil {
 			t.Errorf("%q: %d", text, got)
 		}

@@ -35,7 +35,8 @@ var programs = map[string]func(args []string){
 		entries, _ := os.ReadDir("/proc/self/fd")
 		for _, e := range entries {
 			target, err := os.Readlink("/proc/self/fd/" + e.Name())
-			own := strings.HasPrefix(target, "anon_inode:") || strings.HasPrefix(target, "/sys/fs/cgroup") || strings.HasPrefix(target, "/proc/")
+			own := strings.HasPrefix(target, "anon_inode:") || strings.HasPrefix(target, "/sys/fs/cgroup") ||
+				strings.HasPrefix(target, "/proc/")
 			if err == nil && !own { // own: opened by the runtime and by this listing
 				fmt.Println(e.Name(), target)
 			}
@@ -241,7 +242,8 @@ func start(t *testing.T, name string, change ...func(*Command)) *run {
 	family := fmt.Sprintf("%d-%d", os.Getpid(), families)
 	inR, inW := pipe(t)
 	outR, outW := pipe(t)
-	c := Command{Path: "/bin/sh", Args: sh(name), Stdin: inR, Stdout: outW, Env: []string{familyVariable + "=" + family}}
+	c := Command{Path: "/bin/sh", Args: sh(name), Stdin: inR, Stdout: outW,
+		Env: []string{familyVariable + "=" + family}}
 	if programs[name] != nil {
 		c.Path, c.Args, c.Env = "/proc/self/exe", []string{name}, append(c.Env, helperVariable+"="+name)
 	}
@@ -328,7 +330,8 @@ func descriptors() []string {
 	entries, _ := os.ReadDir("/proc/self/fd")
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/") && !strings.HasPrefix(target, "/proc/") {
+		if err == nil && !strings.HasPrefix(target, "anon_inode:") && !strings.HasPrefix(target, "/sys/") &&
+			!strings.HasPrefix(target, "/proc/") {
 			open = append(open, e.Name()+" "+target)
 		}
 	}

@@ -29,7 +29,8 @@ func TestLastWords(t *testing.T) {
 		late  bool          // start reading long after the deadline
 		slow  time.Duration // pause between two reads
 	}{
-		"nothing": {"", false, 0}, "a line": {"bye\n", false, 0}, "late": {"bye\n", true, 0}, "much, late": {much, true, 0},
+		"nothing": {"", false, 0}, "a line": {"bye\n", false, 0},
+		"late": {"bye\n", true, 0}, "much, late": {much, true, 0},
 		"much, slowly": {much, true, 70 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {

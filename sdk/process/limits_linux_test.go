@@ -20,7 +20,8 @@ func TestLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, err := Start(Command{
-		Path: "/bin/sh", Args: []string{"sh", "-c", "read x; cat /proc/self/limits"}, Env: []string{"PATH=/bin:/usr/bin"},
+		Path: "/bin/sh",
+		Args: []string{"sh", "-c", "read x; cat /proc/self/limits"}, Env: []string{"PATH=/bin:/usr/bin"},
 		Stdin: gate, Stdout: outW,
 		Limits: Limits{CPU: 1500 * time.Millisecond, Memory: 512 << 20, Files: 20, Processes: 4000},
 	})
@@ -51,7 +52,8 @@ func TestLimits(t *testing.T) {
 
 // TestCPULimit checks that a process that exceeds its CPU time is killed.
 func TestCPULimit(t *testing.T) {
-	p, err := Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", "while :; do :; done"}, Limits: Limits{CPU: time.Second}})
+	p, err := Start(Command{Path: "/bin/sh", Args: []string{"sh", "-c", "while :; do :; done"},
+		Limits: Limits{CPU: time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,8 @@ func TestInherits(t *testing.T) {
 	t.Setenv("CANARY", "secret")
 	p := start(t, "environ")
 	env := strings.Split(p.rest(), "\n")
-	if len(env) != 3 || !slices.Contains(env, MarkVariable+"="+p.mark) || !slices.Contains(env, familyVariable+"="+p.family) {
+	if len(env) != 3 || !slices.Contains(env, MarkVariable+"="+p.mark) ||
+		!slices.Contains(env, familyVariable+"="+p.family) {
 		t.Errorf("environment %q", env)
 	}
 	other := start(t, "exit 0")
@@ -320,7 +321,8 @@ func TestMany(t *testing.T) {
 
 // TestEndings runs in their own process the programs that end all children.
 func TestEndings(t *testing.T) {
-	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n", "execwait": "done\n", "execdrop": "done\n"} {
+	for program, want := range map[string]string{"endall": "left: 0\n", "endothers": "done\n",
+		"execwait": "done\n", "execdrop": "done\n"} {
 		t.Run(program, func(t *testing.T) {
 			p := start(t, program)
 			if got := p.rest(); got != want {

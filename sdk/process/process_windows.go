@@ -52,7 +52,8 @@ func newGroup(p *os.Process) group {
 		return g
 	}
 	limit := extendedLimit{flags: jobLimitKillOnClose}
-	_, _, _ = setInformationJobObject.Call(job, jobExtendedLimitInformation, uintptr(unsafe.Pointer(&limit)), unsafe.Sizeof(limit))
+	_, _, _ = setInformationJobObject.Call(job, jobExtendedLimitInformation, uintptr(unsafe.Pointer(&limit)),
+		unsafe.Sizeof(limit))
 	handle, err := syscall.OpenProcess(processSetQuota|processTerminate, false, uint32(p.Pid))
 	if err == nil {
 		_, _, _ = assignProcessToJobObject.Call(job, uintptr(handle))

@@ -35,7 +35,8 @@ func (h Host) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		// that HCL derives from it.
 		h.ev.inspections = nil
 		for _, i := range found[:min(len(found), source.MaxDiagnostics)] {
-			h.ev.Files.Problem(language.Problem{In: in, At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
+			h.ev.Files.Problem(language.Problem{In: in,
+				At: i.at, Hint: `use keyring() alone or in a text, without other functions: "Bearer ${keyring("NAME")}"`,
 				Summary: fmt.Sprintf("a secret of keyring() is not read yet, so %s cannot use it", i.by)})
 		}
 		return cty.NilVal, false
@@ -53,7 +54,8 @@ func (h Host) Eval(in string, e hclsyntax.Expression) (cty.Value, bool) {
 		return cty.NilVal, false
 	}
 	if !v.IsWhollyKnown() {
-		h.ev.Files.Problem(language.Problem{In: in, At: e.Range(), Summary: "the value is not known when the configuration is read"})
+		h.ev.Files.Problem(language.Problem{In: in, At: e.Range(),
+			Summary: "the value is not known when the configuration is read"})
 		return cty.NilVal, false
 	}
 	if err := checkNumbers(v); err != nil {
@@ -120,7 +122,9 @@ func (v *vetter) reference(t hcl.Traversal) {
 	case root != "local":
 		// The word may be a secret without its quotes, so the message does not
 		// repeat it. The snippet shows it where that is harmless.
-		v.errorAt(t.SourceRange(), cmp.Or(v.host.ev.Files.ForeignReference(t), `write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`), "a word without quotes is no value")
+		v.errorAt(t.SourceRange(), cmp.Or(v.host.ev.Files.ForeignReference(t),
+			`write text in quotes, a value of locals as local.NAME, and an environment variable as env("NAME")`),
+			"a word without quotes is no value")
 		return
 	}
 	name, ok := memberName(t)
@@ -145,7 +149,8 @@ func (v *vetter) variable(t hcl.Traversal) {
 	case !ok:
 		v.errorAt(t.SourceRange(), "", "a variable is used by name, as in var.NAME")
 	case x == nil:
-		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.VariableNames()), "there is no variable %q", name)
+		v.errorAt(t.SourceRange(), language.DidYouMean(name, v.host.names.VariableNames()),
+			"there is no variable %q", name)
 	case x.value == cty.NilVal:
 		v.ok = false
 	}
@@ -156,7 +161,8 @@ func (v *vetter) element(t hcl.Traversal) {
 	name, _ := memberName(t)
 	switch {
 	case v.host.each == cty.NilVal:
-		v.errorAt(t.SourceRange(), "write for_each in the server block", "each is known in a server block with for_each only")
+		v.errorAt(t.SourceRange(), "write for_each in the server block",
+			"each is known in a server block with for_each only")
 	case name != "key" && name != "value":
 		v.errorAt(t.SourceRange(), "write each.key or each.value", "each has no %q", name)
 	}
@@ -226,7 +232,8 @@ func (v *vetter) keyringCall(e *hclsyntax.FunctionCallExpr) {
 	case !ok:
 		v.errorAt(e.Args[0].Range(), hint, "the name of a secret is written out in keyring()")
 	case !SecretName.MatchString(name):
-		v.errorAt(e.Args[0].Range(), "run `junctor secret set NAME` to store a secret", "the name of a secret is %s", secretNameWords)
+		v.errorAt(e.Args[0].Range(), "run `junctor secret set NAME` to store a secret",
+			"the name of a secret is %s", secretNameWords)
 	case !v.host.ev.Keyring.seen[e.Range()]:
 		v.host.ev.Keyring.seen[e.Range()] = true
 		if !v.host.ev.Keyring.inUse() {

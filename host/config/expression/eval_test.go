@@ -41,20 +41,26 @@ func TestMarksSurviveEveryExpression(t *testing.T) {
 	expressions := []string{
 		`"${S}"`, `"a${S}b"`, `<<EOT
 ${S}
-EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from-env = 1 }[S]`, `S == "x"`, `S != "x"`, `true ? S : "x"`, `false ? S : "x"`,
-		`S == "x" ? 1 : 2`, `[for c in ["a"] : "${c}${S}"]`, `[for c in ["a"] : c if S != ""]`, `{ for c in ["a"] : S => c }`,
-		`{ for c in ["a", "b"] : S => c... }`, `[for c in split("-", S) : 1]`, `[S][*]`, `[{ a = S }][*].a`, `(S)`, `!(S == "x")`, `length(S) + 1`, `-length(S)`,
+EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from-env = 1 }[S]`,
+		`S == "x"`, `S != "x"`, `true ? S : "x"`, `false ? S : "x"`,
+		`S == "x" ? 1 : 2`, `[for c in ["a"] : "${c}${S}"]`,
+		`[for c in ["a"] : c if S != ""]`, `{ for c in ["a"] : S => c }`,
+		`{ for c in ["a", "b"] : S => c... }`, `[for c in split("-", S) : 1]`,
+		`[S][*]`, `[{ a = S }][*].a`, `(S)`, `!(S == "x")`, `length(S) + 1`, `-length(S)`,
 		`"%{ if S == "x" }a%{ else }b%{ endif }"`, `"%{ for c in split("-", S) }x%{ endfor }"`,
-		`startswith(S, "a")`, `startswith("a", S)`, `endswith(S, "a")`, `join(S, ["a", "b"])`, `join(",", [S])`, `split("-", S)`, `split(S, "a")`,
-		`upper(S)`, `lower(S)`, `trim(S, "x")`, `trim("x", S)`, `trimspace(S)`, `trimprefix(S, "x")`, `trimprefix("x", S)`,
-		`trimsuffix(S, "x")`, `trimsuffix("x", S)`, `replace(S, "x", "y")`, `replace("x", S, "y")`, `replace("x", "x", S)`,
-		`format(S)`, `format("%s", S)`, `format("%d", length(S))`, `concat([S], ["a"])`, `concat(split("-", S))`, `contains([S], "a")`, `contains(["a"], S)`,
-		`merge({ a = S }, {})`, `merge({ (S) = 1 }, {})`, `keys({ (S) = 1 })`, `keys({ a = S })[0] == S`, `values({ a = S })`, `values({ (S) = 1 })`, `length(S)`, `length(split("-", S))`,
-		`lookup({ a = S }, "a", "b")`, `lookup({ a = "x" }, S, "b")`, `lookup({}, "a", S)`, `flatten([[S]])`, `flatten([split("-", S)])`, `distinct([S])`, `sort([S])`,
-		`coalesce(null, S)`, `compact([S])`, `range(length(S))`, `min(1, length(S))`, `max(1, length(S))`,
-		`jsonencode(S)`, `jsonencode({ a = [S] })`, `jsondecode(jsonencode(S))`, `jsondecode(jsonencode({ a = S })).a`, `base64encode(S)`, `base64decode(base64encode(S))`,
-		`tostring(S)`, `tonumber(tostring(length(S)))`, `tobool(tostring(S == "x"))`, `tolist([S])`, `tomap({ a = S })`,
-		`try(S, "x")`, `try(tonumber(S), S)`, `env("NOT_SET", S)`, `tostring(jsondecode("[1]")[length(S) - length(S)])`,
+		`startswith(S, "a")`, `startswith("a", S)`, `endswith(S, "a")`, `join(S, ["a", "b"])`, `join(",", [S])`,
+		`split("-", S)`, `split(S, "a")`, `upper(S)`, `lower(S)`, `trim(S, "x")`, `trim("x", S)`, `trimspace(S)`,
+		`trimprefix(S, "x")`, `trimprefix("x", S)`, `trimsuffix(S, "x")`, `trimsuffix("x", S)`, `replace(S, "x", "y")`,
+		`replace("x", S, "y")`, `replace("x", "x", S)`, `format(S)`, `format("%s", S)`, `format("%d", length(S))`,
+		`concat([S], ["a"])`, `concat(split("-", S))`, `contains([S], "a")`, `contains(["a"], S)`,
+		`merge({ a = S }, {})`, `merge({ (S) = 1 }, {})`, `keys({ (S) = 1 })`, `keys({ a = S })[0] == S`,
+		`values({ a = S })`, `values({ (S) = 1 })`, `length(S)`, `length(split("-", S))`, `lookup({ a = S }, "a", "b")`,
+		`lookup({ a = "x" }, S, "b")`, `lookup({}, "a", S)`, `flatten([[S]])`, `flatten([split("-", S)])`,
+		`distinct([S])`, `sort([S])`, `coalesce(null, S)`, `compact([S])`, `range(length(S))`, `min(1, length(S))`,
+		`max(1, length(S))`, `jsonencode(S)`, `jsonencode({ a = [S] })`, `jsondecode(jsonencode(S))`,
+		`jsondecode(jsonencode({ a = S })).a`, `base64encode(S)`, `base64decode(base64encode(S))`, `tostring(S)`,
+		`tonumber(tostring(length(S)))`, `tobool(tostring(S == "x"))`, `tolist([S])`, `tomap({ a = S })`, `try(S, "x")`,
+		`try(tonumber(S), S)`, `env("NOT_SET", S)`, `tostring(jsondecode("[1]")[length(S) - length(S)])`,
 		`concat([[S]]...)`,
 	}
 	called := map[string]bool{}
@@ -84,9 +90,11 @@ EOT`, `[S]`, `{ a = S }`, `{ (S) = 1 }`, `[S][0]`, `{ a = S }.a`, `{ s3cr3t-from
 
 // TestNumbersOutOfRange checks numbers that JSON or a float64 cannot represent.
 func TestNumbersOutOfRange(t *testing.T) {
-	for _, text := range []string{`"${1e1000000}"`, `1 / 0`, `[{ a = 1 / 0 }]`, `1e300 * 1e300`, `jsondecode("[1e1000000]")`} {
+	for _, text := range []string{`"${1e1000000}"`, `1 / 0`, `[{ a = 1 / 0 }]`, `1e300 * 1e300`,
+		`jsondecode("[1e1000000]")`} {
 		v, _, files := evaluate(t, text)
-		if v != cty.NilVal || len(files.Since(0)) != 1 || files.Since(0)[0].Summary != "a number is too large or too small" {
+		if v != cty.NilVal || len(files.Since(0)) != 1 ||
+			files.Since(0)[0].Summary != "a number is too large or too small" {
 			t.Errorf("%s: %#v, %v", text, v, files.Since(0))
 		}
 	}
@@ -96,9 +104,10 @@ func TestNumbersOutOfRange(t *testing.T) {
 // also if it is instrumented twice.
 func TestInstrumentKeepsValues(t *testing.T) {
 	for _, text := range []string{
-		`{ a = 1, "b" = 2, (upper("c")) = 3, null = 4, true = 5 }`, `[1, 2][*]`, `[{ a = [{ b = 1 }] }][*].a[*].b`, `{ a = { b = 1 } }.a.b`,
-		`"x${1}y%{ if true }z%{ endif }"`, `"${[1]}"`, `!true || -1 < 2 && 3 % 2 == 1`, `[for k, v in { a = 1 } : "${k}${v}" if v > 0]`,
-		`{ for k, v in { a = 1, b = 1 } : v => k... }`, `concat([1], [2]...)`, `([1, 2])[1]`, `[[1, 2], [3]][0][1]`, `try(nothing, [1].x, 2)`,
+		`{ a = 1, "b" = 2, (upper("c")) = 3, null = 4, true = 5 }`, `[1, 2][*]`, `[{ a = [{ b = 1 }] }][*].a[*].b`,
+		`{ a = { b = 1 } }.a.b`, `"x${1}y%{ if true }z%{ endif }"`, `"${[1]}"`, `!true || -1 < 2 && 3 % 2 == 1`,
+		`[for k, v in { a = 1 } : "${k}${v}" if v > 0]`, `{ for k, v in { a = 1, b = 1 } : v => k... }`,
+		`concat([1], [2]...)`, `([1, 2])[1]`, `[[1, 2], [3]][0][1]`, `try(nothing, [1].x, 2)`,
 		`true ? { a = 1 } : { a = 2 }`, "<<-EOT\n  a\n    ${1}\n  EOT\n",
 	} {
 		parse := func() hclsyntax.Expression {
@@ -140,10 +149,12 @@ var keyringName = regexp.MustCompile(`\bK\b`)
 // placeholders whole, and that eval reports placeholders in all other functions.
 func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
 	for _, e := range []string{
-		`K`, `"${K}"`, `"a ${K} b"`, `(K)`, `[K]`, `{ a = K }`, `[K][0]`, `{ a = K }.a`, `{ a = K }["a"]`, `[K][*]`, `[{ a = K }][*].a`,
-		`true ? K : "x"`, `[for k in [K] : k]`, `{ for k in [K] : "a" => k }`, `{ for k in [K, K] : "a" => k... }`, `"%{ for k in [K] }${k}%{ endfor }"`,
-		"<<EOT\n${K}\nEOT", `try(K, "x")`, `coalesce(null, K)`, `concat([K], ["a"])`, `merge({ a = K }, {})`, `values({ a = K })`, `flatten([[K]])`, `join(",", [K])`,
-		`join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`, `lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
+		`K`, `"${K}"`, `"a ${K} b"`, `(K)`, `[K]`, `{ a = K }`, `[K][0]`, `{ a = K }.a`, `{ a = K }["a"]`, `[K][*]`,
+		`[{ a = K }][*].a`, `true ? K : "x"`, `[for k in [K] : k]`, `{ for k in [K] : "a" => k }`,
+		`{ for k in [K, K] : "a" => k... }`, `"%{ for k in [K] }${k}%{ endfor }"`, "<<EOT\n${K}\nEOT", `try(K, "x")`,
+		`coalesce(null, K)`, `concat([K], ["a"])`, `merge({ a = K }, {})`, `values({ a = K })`, `flatten([[K]])`,
+		`join(",", [K])`, `join(K, ["a", "b"])`, `tostring(K)`, `tolist([K])`, `tomap({ a = K })`,
+		`lookup({ a = K }, "a", "x")`, `lookup({}, "a", K)`, `env("NOT_SET", K)`, `concat([[K]]...)`,
 	} {
 		v, ev, files := evaluate(t, keyringName.ReplaceAllString(e, `keyring("x")`))
 		steps, found := ev.Keyring.Find(v)
@@ -161,7 +172,8 @@ func TestPassthroughFuncsKeepPlaceholders(t *testing.T) {
 		if _, handed := passthroughFuncs[name]; handed || name == "keyring" {
 			continue
 		}
-		v, _, files := evaluate(t, `try(`+name+`(keyring("x")), `+name+`("a", keyring("x")), `+name+`("a", "b", keyring("x")), "x")`)
+		v, _, files := evaluate(t,
+			`try(`+name+`(keyring("x")), `+name+`("a", keyring("x")), `+name+`("a", "b", keyring("x")), "x")`)
 		if len(files.Since(0)) == 0 {
 			t.Errorf("%s() gives %#v", name, v)
 		}
@@ -174,8 +186,9 @@ func TestNormalizeKeepsPlaces(t *testing.T) {
 	k := Keyring{Nonce: "N"}
 	seen := map[string]string{}
 	for _, text := range []string{
-		"", "a", k.Placeholder("a"), k.Placeholder("b"), "x" + k.Placeholder("a"), k.Placeholder("a") + "x", k.Placeholder("a") + k.Placeholder("b"),
-		k.Placeholder("b") + k.Placeholder("a"), k.Placeholder("a") + "x" + k.Placeholder("b"), "keyring:" + "a;", k.opening(), k.opening() + "a",
+		"", "a", k.Placeholder("a"), k.Placeholder("b"), "x" + k.Placeholder("a"), k.Placeholder("a") + "x",
+		k.Placeholder("a") + k.Placeholder("b"), k.Placeholder("b") + k.Placeholder("a"),
+		k.Placeholder("a") + "x" + k.Placeholder("b"), "keyring:" + "a;", k.opening(), k.opening() + "a",
 	} {
 		normal, places := k.Normalize([]byte(text))
 		print := fmt.Sprintf("%q %q", normal, places)

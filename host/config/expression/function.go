@@ -60,9 +60,11 @@ var functions = map[string]function.Function{
 	"min":      stdlib.MinFunc,
 	"max":      stdlib.MaxFunc,
 
-	"jsonencode":   stdlib.JSONEncodeFunc,
-	"jsondecode":   jsonDecodeFunc,
-	"base64encode": textFunc(func(s string) (string, error) { return base64.StdEncoding.EncodeToString([]byte(s)), nil }),
+	"jsonencode": stdlib.JSONEncodeFunc,
+	"jsondecode": jsonDecodeFunc,
+	"base64encode": textFunc(func(s string) (string, error) {
+		return base64.StdEncoding.EncodeToString([]byte(s)), nil
+	}),
 	"base64decode": textFunc(fromBase64),
 
 	"tostring": stdlib.MakeToFunc(cty.String),
@@ -162,7 +164,9 @@ func (ev *Evaluator) fileFunc(dir string) function.Function {
 				if strings.HasPrefix(args[0].AsString(), "~/") {
 					hint = `only a shell knows "~": write file("${env("HOME")}/...")`
 				}
-				return ev.absent(&source.InputError{Message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), Hint: hint})
+				return ev.absent(&source.InputError{
+					Message: fmt.Sprintf("cannot read the file %q: %v", args[0].AsString(), err), Hint: hint,
+				})
 			}
 			return ev.sensitiveValue(strings.TrimRight(string(text), "\r\n")), nil
 		},
@@ -272,7 +276,8 @@ var lengthFunc = function.New(&function.Spec{
 // MessageWords are the quoted words of HCL's own messages: names of parameters, and
 // keywords.
 var MessageWords = sync.OnceValue(func() map[string]bool {
-	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true, "path": true}
+	words := map[string]bool{"true": true, "false": true, "if": true, "for": true, "name": true, "fallback": true,
+		"path": true}
 	for name, f := range functions {
 		if name == "env" || name == "file" || name == "keyring" {
 			continue // their parameters are in the list above
@@ -324,5 +329,6 @@ func (ev *Evaluator) absent(e *source.InputError) (cty.Value, error) {
 		return cty.NilVal, e
 	}
 	ev.Keyring.absent = append(ev.Keyring.absent, e)
-	return cty.StringVal(ev.Keyring.Placeholder(absentPrefix + strconv.Itoa(len(ev.Keyring.absent)-1))).Mark(sensitive), nil
+	return cty.StringVal(ev.Keyring.Placeholder(absentPrefix + strconv.Itoa(len(ev.Keyring.absent)-1))).Mark(sensitive),
+		nil
 }

@@ -31,7 +31,8 @@ func (h Host) Settled(in string, a *hclsyntax.Attribute, value cty.Value) bool {
 	steps, found := h.ev.Keyring.Find(value)
 	if found {
 		h.ev.Files.Problem(language.Problem{In: in, At: language.Locate(a.Expr, steps),
-			Summary: fmt.Sprintf("%q is needed when the configuration is read, so it cannot come from keyring()", a.Name),
+			Summary: fmt.Sprintf("%q is needed when the configuration is read, so it cannot come from keyring()",
+				a.Name),
 			Hint: "keyring() is for settings of transports and auth that are secret, " +
 				"such as env and headers, and for tokens"})
 	}
@@ -88,7 +89,8 @@ func (ev *Evaluator) At(n *Names, each cty.Value) Host { return Host{ev, n, each
 
 // context returns the functions and variables of an expression in a file.
 func (h Host) context(file string) *hcl.EvalContext {
-	parent := &hcl.EvalContext{Functions: h.ev.functions, Variables: map[string]cty.Value{"local": h.names.localValues, "var": h.names.variableValues}}
+	parent := &hcl.EvalContext{Functions: h.ev.functions,
+		Variables: map[string]cty.Value{"local": h.names.localValues, "var": h.names.variableValues}}
 	if h.each != cty.NilVal {
 		parent.Variables["each"] = h.each
 	}
@@ -102,6 +104,7 @@ func (h Host) context(file string) *hcl.EvalContext {
 // valueOf returns e.Value. A panic in HCL fails this expression only and does
 // not end the host.
 func valueOf(e hclsyntax.Expression, ctx *hcl.EvalContext) (v cty.Value, diags hcl.Diagnostics) {
-	defer source.CatchPanic(&diags, e.Range(), "the expression cannot be computed", "This is a mistake in Junctor or in the HCL library. Please report it.")
+	defer source.CatchPanic(&diags, e.Range(), "the expression cannot be computed",
+		"This is a mistake in Junctor or in the HCL library. Please report it.")
 	return e.Value(ctx)
 }

@@ -78,7 +78,8 @@ func (h Host) cycle(x *local, chain []string) {
 	last := chain[len(chain)-1]
 	from := slices.Index(chain, last)
 	if from == len(chain)-1 {
-		h.ev.Files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(), Summary: "locals refer to each other in too long a chain"})
+		h.ev.Files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
+			Summary: "locals refer to each other in too long a chain"})
 	} else {
 		h.ev.Files.Problem(language.Problem{In: "locals", At: x.attr.Expr.Range(),
 			Summary: fmt.Sprintf("local %q refers to itself: %s", last, strings.Join(chain[from:], " -> "))})

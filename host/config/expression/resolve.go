@@ -73,7 +73,8 @@ func (k *Keyring) replace(text string, lookup func(string) (string, error), quot
 			known[name] = secret
 		}
 		if total += len(secret); total > maxSecrets {
-			return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secrets of one block are larger than %d KiB together", maxSecrets>>10))
+			return "", k.atUse(name, fault.New(fault.ConfigInvalid,
+				"the secrets of one block are larger than %d KiB together", maxSecrets>>10))
 		}
 		all.WriteString(secret)
 		text = after
@@ -90,7 +91,8 @@ func (k *Keyring) read(name string, lookup func(string) (string, error)) (string
 	case err != nil:
 		return "", k.atUse(name, err)
 	case len(secret) > MaxSecret:
-		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is larger than %d KiB", name, MaxSecret>>10))
+		return "", k.atUse(name,
+			fault.New(fault.ConfigInvalid, "the secret %q is larger than %d KiB", name, MaxSecret>>10))
 	case !utf8.ValidString(secret):
 		return "", k.atUse(name, fault.New(fault.ConfigInvalid, "the secret %q is not valid UTF-8", name))
 	}

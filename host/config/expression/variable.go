@@ -18,9 +18,11 @@ import (
 const VariablePrefix = "JUNCTOR_VAR_"
 
 var VariableForm = language.Form{Entries: []language.Entry{
-	{Name: "default", Values: language.Anything, Unset: "none", Doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
+	{Name: "default", Values: language.Anything, Unset: "none",
+		Doc: "The value without an environment variable `JUNCTOR_VAR_NAME`. A number or a boolean makes the value one, too."},
 	{Name: "description", Values: language.Texts("a text"), Doc: "What the variable is for."},
-	{Name: "sensitive", Values: language.Booleans, Unset: "`false`", Doc: "A value from the environment is never printed."},
+	{Name: "sensitive", Values: language.Booleans, Unset: "`false`",
+		Doc: "A value from the environment is never printed."},
 }}
 
 var variableRule = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
@@ -44,7 +46,8 @@ func (h Host) ReadVariables(blocks []*hclsyntax.Block, arguments map[string]Argu
 		case first != nil:
 			r.Duplicate(r.LabelAt, first.at, "variable %q", r.Label)
 		case !variableRule.MatchString(r.Label):
-			r.ErrorAt(r.LabelAt, "", "variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.Label)
+			r.ErrorAt(r.LabelAt, "",
+				"variable name %q: use letters, digits and _, at most 64, and begin with no digit", r.Label)
 		default:
 			x := &variable{at: r.LabelAt, value: cty.NilVal}
 			h.names.variables[r.Label] = x
@@ -92,7 +95,9 @@ func (h Host) variableValue(r language.Reader, arguments map[string]Argument) (c
 	}
 	converted, err := convert.Convert(v, fallback.Type())
 	if err != nil || !fallback.Type().IsPrimitiveType() {
-		r.ErrorAt(a.Expr.Range(), "a variable of the environment can be a text, a number or a boolean", "%s cannot be the value of variable %q, whose default is %s", name, r.Label, language.TypeName(fallback.Type()))
+		r.ErrorAt(a.Expr.Range(), "a variable of the environment can be a text, a number or a boolean",
+			"%s cannot be the value of variable %q, whose default is %s", name, r.Label,
+			language.TypeName(fallback.Type()))
 		return cty.NilVal, false
 	}
 	return converted, true
@@ -119,7 +124,8 @@ func moduleValue(r language.Reader, arguments map[string]Argument) (cty.Value, b
 	case byDefault:
 		return fallback, true
 	case r.Body.Attributes["default"] == nil: // else it was reported
-		r.ErrorAt(r.Head, fmt.Sprintf("write %s = ... into the module block, or a default here", r.Label), "variable %q of the module has no value", r.Label)
+		r.ErrorAt(r.Head, fmt.Sprintf("write %s = ... into the module block, or a default here", r.Label),
+			"variable %q of the module has no value", r.Label)
 	}
 	return cty.NilVal, false
 }

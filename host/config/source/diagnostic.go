@@ -93,7 +93,8 @@ func (ds Diagnostics) Err() error {
 	message := first.Summary
 	switch {
 	case len(ds) > MaxDiagnostics:
-		message = fmt.Sprintf("the configuration has more than %d problems; the first error: %s", MaxDiagnostics, first.Summary)
+		message = fmt.Sprintf("the configuration has more than %d problems; the first error: %s",
+			MaxDiagnostics, first.Summary)
 	case count > 1:
 		message = fmt.Sprintf("the configuration has %d errors; the first: %s", count, first.Summary)
 	}
@@ -108,13 +109,15 @@ func (s *Set) Diagnostics() Diagnostics {
 		return cmp.Or(cmp.Compare(order[a.At.Filename], order[b.At.Filename]),
 			cmp.Compare(a.At.Start.Line, b.At.Start.Line), cmp.Compare(a.At.Start.Column, b.At.Start.Column))
 	})
-	problems := slices.CompactFunc(s.problems, func(a, b language.Problem) bool { return a.At == b.At && a.Summary == b.Summary })
+	problems := slices.CompactFunc(s.problems,
+		func(a, b language.Problem) bool { return a.At == b.At && a.Summary == b.Summary })
 	var ds Diagnostics
 	for _, p := range problems[:min(len(problems), MaxDiagnostics)] {
 		ds = append(ds, s.diagnostic(p))
 	}
 	if rest := problems[len(ds):]; len(rest) > 0 {
-		ds = append(ds, MoreProblems(len(rest), slices.ContainsFunc(rest, func(p language.Problem) bool { return !p.Warning })))
+		ds = append(ds,
+			MoreProblems(len(rest), slices.ContainsFunc(rest, func(p language.Problem) bool { return !p.Warning })))
 	}
 	return ds
 }
@@ -137,11 +140,13 @@ func (s *Set) diagnostic(p language.Problem) Diagnostic {
 	}
 	d := Diagnostic{
 		Severity: severity, Summary: p.Summary, Detail: p.Detail, Hint: p.Hint, In: p.In,
-		At: StartOf(p.At), End: EndOf(p.At), Start: p.At.Start.Byte, Stop: p.At.End.Byte, Code: cmp.Or(p.Code, severity.Code()), Address: p.Address,
+		At: StartOf(p.At), End: EndOf(p.At), Start: p.At.Start.Byte, Stop: p.At.End.Byte,
+		Code: cmp.Or(p.Code, severity.Code()), Address: p.Address,
 	}
 	f := s.byName[p.At.Filename]
 	if p.Quoted {
-		d.Summary, d.Detail, d.Hint = s.redactQuotes(f, d.Summary), s.redactQuotes(f, d.Detail), s.redactQuotes(f, d.Hint)
+		d.Summary, d.Detail, d.Hint = s.redactQuotes(f, d.Summary), s.redactQuotes(f, d.Detail), s.redactQuotes(f,
+			d.Hint)
 	}
 	for _, line := range p.Output {
 		d.Output = append(d.Output, redact.Scrub(line, s.secrets))

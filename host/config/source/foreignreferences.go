@@ -21,9 +21,11 @@ var foreignRoots = map[string]string{
 	"variable": "write var.NAME", "variables": "write var.NAME", "vars": "write var.NAME",
 	"locals": "write local.NAME",
 	"env":    `write env("NAME")`, "process": `write env("NAME")`, "ENV": `write env("NAME")`,
-	"module": "write the value, or local.NAME: a module has no values to read", "data": "write the value, or local.NAME", "terraform": "write the value, or local.NAME",
+	"module": "write the value, or local.NAME: a module has no values to read",
+	"data":   "write the value, or local.NAME", "terraform": "write the value, or local.NAME",
 	"secrets": KeyringHint, "secret": KeyringHint, "input": KeyringHint, "inputs": KeyringHint,
-	"workspaceFolder": folderHint, "workspaceRoot": folderHint, "workspaceFolderBasename": folderHint, "path": folderHint,
+	"workspaceFolder": folderHint, "workspaceRoot": folderHint,
+	"workspaceFolderBasename": folderHint, "path": folderHint,
 	"userHome": `write env("HOME"), and ${env("HOME")} inside a text`,
 	"count":    "write for_each and each.key",
 	"True":     "write true", "TRUE": "write true", "yes": "write true", "on": "write true",
@@ -39,9 +41,11 @@ const (
 // ForeignFunctions are functions that other programs have, with what to write.
 var ForeignFunctions = map[string]string{
 	"getenv": `write env("NAME")`, "get_env": `write env("NAME")`, "getEnv": `write env("NAME")`,
-	"secret": KeyringHint, "secrets": KeyringHint, "keychain": KeyringHint, "vault": KeyringHint, "password": KeyringHint,
+	"secret": KeyringHint, "secrets": KeyringHint, "keychain": KeyringHint,
+	"vault": KeyringHint, "password": KeyringHint,
 	"toset":    "remove it: a list is enough",
-	"readfile": `write file("PATH")`, "read": `write file("PATH")`, "readFile": `write file("PATH")`, "templatefile": `write file("PATH")`,
+	"readfile": `write file("PATH")`, "read": `write file("PATH")`,
+	"readFile": `write file("PATH")`, "templatefile": `write file("PATH")`,
 }
 
 // variableWord matches a word that is probably the name of an environment variable. A key
@@ -90,7 +94,8 @@ func (set *Set) ForeignReference(t hcl.Traversal) string {
 
 // tokenAt returns the index of the token that begins at an offset, or -1.
 func (s *File) tokenAt(offset int) int {
-	i, found := slices.BinarySearchFunc(s.Tokens, offset, func(tok hclsyntax.Token, offset int) int { return cmp.Compare(tok.Range.Start.Byte, offset) })
+	i, found := slices.BinarySearchFunc(s.Tokens, offset,
+		func(tok hclsyntax.Token, offset int) int { return cmp.Compare(tok.Range.Start.Byte, offset) })
 	if !found {
 		return -1
 	}

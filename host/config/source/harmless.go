@@ -16,23 +16,32 @@ var (
 	countText    = lazyregexp.New(`^[0-9]{1,5}$`)
 	memoryText   = lazyregexp.New(`^[0-9]{1,5}( ?[KMG]i?B)?$`)
 	durationText = lazyregexp.New(`^[0-9]{1,5}(ms|s|m|h|d)?$`)
-	kindText     = lazyregexp.New(`^(stdio|http|https|sse|streamable-http|streamable_http|streamableHttp|local|remote|cli|websocket|ws)$`)
-	booleanText  = lazyregexp.New(`^(true|false|yes|no|on|off)$`)
-	choiceText   = lazyregexp.New(`^(allow|deny|hide|explain|shared|server|session|tenant|none|full|brief|read|write|any|debug|info|warn|error)$`)
-	pageText     = lazyregexp.New(`^https?://[a-z0-9.-]{1,64}(:[0-9]{1,5})?(/(mcp|sse|api|v[0-9]{1,2})){0,4}/?$`)
+	kindText     = lazyregexp.New(
+		`^(stdio|http|https|sse|streamable-http|streamable_http|streamableHttp|local|remote|cli|websocket|ws)$`,
+	)
+	booleanText = lazyregexp.New(`^(true|false|yes|no|on|off)$`)
+	choiceText  = lazyregexp.New(
+		`^(allow|deny|hide|explain|shared|server|session|tenant|none|full|brief|read|write|any|debug|info|warn|error)$`,
+	)
+	pageText = lazyregexp.New(`^https?://[a-z0-9.-]{1,64}(:[0-9]{1,5})?(/(mcp|sse|api|v[0-9]{1,2})){0,4}/?$`)
 
 	harmlessForms = map[string]*lazyregexp.Regexp{
 		"listen": addressText, "address": addressText, "bind": addressText,
 		"port": portText, "callback_port": portText,
-		"timeout": durationText, "timeout_ms": durationText, "tool_timeout_sec": durationText, "startup_timeout_sec": durationText,
-		"interval": durationText, "idle": durationText, "start": durationText, "call": durationText, "install": durationText, "ttl": durationText,
+		"timeout": durationText, "timeout_ms": durationText,
+		"tool_timeout_sec": durationText, "startup_timeout_sec": durationText,
+		"interval": durationText, "idle": durationText, "start": durationText,
+		"call": durationText, "install": durationText, "ttl": durationText,
 		"wait": durationText, "drain": durationText, "ready_delay": durationText,
-		"concurrent": countText, "rate": countText, "burst": countText, "max_in_flight": countText, "connections": countText, "per_ip": countText,
+		"concurrent": countText, "rate": countText, "burst": countText, "max_in_flight": countText,
+		"connections": countText, "per_ip": countText,
 		"count": countText, "retries": countText, "max_retries": countText,
 		"max_memory": memoryText, "max_body": memoryText, "max_message": memoryText, "max_size": memoryText,
 		"type": kindText, "transport": kindText,
-		"enabled": booleanText, "enable": booleanText, "disabled": booleanText, "disable": booleanText, "required": booleanText,
-		"default": choiceText, "mode": choiceText, "share": choiceText, "isolation": choiceText, "describe": choiceText, "access": choiceText, "log_level": choiceText, "level": choiceText,
+		"enabled": booleanText, "enable": booleanText, "disabled": booleanText,
+		"disable": booleanText, "required": booleanText,
+		"default": choiceText, "mode": choiceText, "share": choiceText, "isolation": choiceText,
+		"describe": choiceText, "access": choiceText, "log_level": choiceText, "level": choiceText,
 		"url": pageText, "endpoint": pageText, "issuer": pageText,
 	}
 
@@ -52,7 +61,8 @@ func (s *File) isHarmless(i int) bool {
 			return true
 		}
 		before = i - 2
-	} else if i+1 < len(s.Tokens) && s.typeAt(i+1) == hclsyntax.TokenIdent && s.Tokens[i+1].Range.Start.Byte == s.Tokens[i].Range.End.Byte {
+	} else if i+1 < len(s.Tokens) && s.typeAt(i+1) == hclsyntax.TokenIdent &&
+		s.Tokens[i+1].Range.Start.Byte == s.Tokens[i].Range.End.Byte {
 		return false // the digits are the beginning of a text without quotes
 	}
 	if s.typeAt(before) != hclsyntax.TokenEqual || s.typeAt(before-2) == hclsyntax.TokenDot {

@@ -30,11 +30,14 @@ func (e *InputError) Fault() *fault.Error {
 // replacements are the texts for diagnostics whose detail misleads or quotes a value,
 // by the summary of HCL. HCL has no other identifier for its diagnostics.
 var replacements = map[string]struct{ summary, hint string }{
-	"Argument definition required":             {oneLine, "write each attribute as NAME = VALUE, and each block on a line of its own"},
-	"Invalid single-argument block definition": {oneLine, "write each attribute and each block on a line of its own, and the closing brace too"},
-	"Invalid legacy index syntax":              {"two indexes follow each other without brackets", "write [0][1] instead of .0.1"},
-	"Invalid escape sequence":                  {`a backslash begins an escape such as \n`, `write \\ for a backslash, or / in a path, as in "C:/tools/run.exe"`},
-	"Duplicate object key":                     {"duplicate object key", `write "..." after the value to collect what has the same key`},
+	"Argument definition required": {oneLine,
+		"write each attribute as NAME = VALUE, and each block on a line of its own"},
+	"Invalid single-argument block definition": {oneLine,
+		"write each attribute and each block on a line of its own, and the closing brace too"},
+	"Invalid legacy index syntax": {"two indexes follow each other without brackets", "write [0][1] instead of .0.1"},
+	"Invalid escape sequence": {`a backslash begins an escape such as \n`,
+		`write \\ for a backslash, or / in a path, as in "C:/tools/run.exe"`},
+	"Duplicate object key": {"duplicate object key", `write "..." after the value to collect what has the same key`},
 }
 
 const oneLine = "a block that is written on one line holds one attribute and nothing else"
@@ -43,7 +46,8 @@ const redefinition = "Attribute redefined"
 
 // ProblemOf converts a diagnostic of HCL about a file or an expression.
 func ProblemOf(in string, d *hcl.Diagnostic) language.Problem {
-	p := language.Problem{Warning: d.Severity == hcl.DiagWarning, In: in, Summary: lowerFirst(d.Summary), Detail: d.Detail, Quoted: true}
+	p := language.Problem{Warning: d.Severity == hcl.DiagWarning, In: in, Summary: lowerFirst(d.Summary),
+		Detail: d.Detail, Quoted: true}
 	if d.Subject != nil {
 		p.At = *d.Subject
 	}

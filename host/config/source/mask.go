@@ -72,7 +72,8 @@ func (s *File) isName(i int) bool {
 		}
 	}
 	return s.isMember(i) ||
-		slices.Contains([]string{"local", "var", "each", "for", "in", "if", "true", "false", "null"}, text) || s.snip.loops[text]
+		slices.Contains([]string{"local", "var", "each", "for", "in", "if", "true", "false", "null"}, text) ||
+		s.snip.loops[text]
 }
 
 // opensBlock reports whether token i is the opening brace of a block. The brace of an

@@ -42,13 +42,16 @@ func (s *Set) pastedJSON(f *File) *language.Problem {
 // clientJSON returns the problem of a client's configuration. The hint has its servers as
 // HCL, if the caller of Load can convert them.
 func (s *Set) clientJSON(at hcl.Range, member, from string, text []byte) *language.Problem {
-	p := &language.Problem{At: at, Summary: fmt.Sprintf("this is the JSON configuration of an MCP client (%s)%s, and one of Junctor is written in HCL", member, from)}
+	p := &language.Problem{At: at, Summary: fmt.Sprintf(
+		"this is the JSON configuration of an MCP client (%s)%s, and one of Junctor is written in HCL", member, from,
+	)}
 	p.Hint = "`junctor import FILE` converts such a file"
 	if s.Pasted == nil {
 		return p
 	}
 	if blocks := strings.TrimSpace(s.Pasted(text)); blocks != "" {
-		p.Hint = "write in its place:\n    " + strings.ReplaceAll(blocks, "\n", "\n    ") + "\n  `junctor import FILE` converts such a file, and stores its secrets"
+		p.Hint = "write in its place:\n    " + strings.ReplaceAll(blocks, "\n", "\n    ") +
+			"\n  `junctor import FILE` converts such a file, and stores its secrets"
 	}
 	return p
 }

@@ -25,5 +25,6 @@ func (s *Set) mayBeSecret(f *File, text string) bool {
 		return redact.PartOf(text, s.secrets)
 	}
 	snip := f.prepare()
-	return !snip.readable[text] && (redact.Holds(text, snip.literals) || redact.PartOf(text, snip.literals) || redact.PartOf(text, s.secrets))
+	return !snip.readable[text] &&
+		(redact.Holds(text, snip.literals) || redact.PartOf(text, snip.literals) || redact.PartOf(text, s.secrets))
 }

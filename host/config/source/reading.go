@@ -133,7 +133,8 @@ func OwnershipProblem(path string) *language.Problem {
 		if why, command := ownership.Exposed(p); why != "" {
 			return &language.Problem{
 				At: hcl.Range{Filename: path}, Code: fault.ConfigExposed,
-				Summary: fmt.Sprintf("the configuration is not used: %s %s", p, why), Hint: fmt.Sprintf("run `%s %s`", command, p),
+				Summary: fmt.Sprintf("the configuration is not used: %s %s", p, why),
+				Hint:    fmt.Sprintf("run `%s %s`", command, p),
 			}
 		}
 	}

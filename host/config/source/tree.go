@@ -83,7 +83,8 @@ func (t *Tree) readModules(sources []*File, within []string) bool {
 			case slices.Contains(within, dir):
 				t.Files.Problem(language.Problem{In: language.TitleOf(b), At: at, Summary: "the module uses itself"})
 			case len(within) >= deepestModule:
-				t.Files.Problem(language.Problem{In: language.TitleOf(b), At: at, Summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
+				t.Files.Problem(language.Problem{In: language.TitleOf(b), At: at,
+					Summary: fmt.Sprintf("modules use each other more than %d deep", deepestModule)})
 			default:
 				files := t.readModule(s, b, dir)
 				t.Modules[dir] = files
@@ -100,7 +101,8 @@ func (t *Tree) directory(s *File, b *hclsyntax.Block) (dir string, ok bool) {
 	const hint = `write source = "./modules/NAME"`
 	a := b.Body.Attributes["source"]
 	if a == nil {
-		t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.TypeRange, Hint: hint, Summary: "a module has a source"})
+		t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.TypeRange, Hint: hint,
+			Summary: "a module has a source"})
 		return "", false
 	}
 	fail := func(hint, summary string) (string, bool) {
@@ -118,11 +120,13 @@ func (t *Tree) directory(s *File, b *hclsyntax.Block) (dir string, ok bool) {
 	real, err := Canonical(path)
 	switch {
 	case err != nil:
-		return fail("a module is a directory of *.hcl files; nothing is downloaded", "cannot read the module: "+Cause(err).Error())
+		return fail("a module is a directory of *.hcl files; nothing is downloaded",
+			"cannot read the module: "+Cause(err).Error())
 	case t.Static && !Holds(t.Root, real):
 		return "", false
 	case t.isReviewed(s) && !Holds(t.Root, real):
-		return fail("move it there, or remove the trust with `junctor trust --revoke`, if there is one, and name the configuration with --config", "the module is not in the directory of the configuration, so it cannot be reviewed")
+		return fail("move it there, or remove the trust with `junctor trust --revoke`, if there is one, and name the configuration with --config",
+			"the module is not in the directory of the configuration, so it cannot be reviewed")
 	}
 	return real, true
 }
@@ -147,13 +151,18 @@ func (t *Tree) readModule(s *File, b *hclsyntax.Block, dir string) []*File {
 		err = fmt.Errorf("%s is not a directory", filepath.Base(dir))
 	}
 	if err != nil {
-		t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "a module is a directory of *.hcl files", Summary: "cannot read the module: " + err.Error()})
+		t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(),
+			Hint: "a module is a directory of *.hcl files", Summary: "cannot read the module: " + err.Error()})
 		return nil
 	}
 	for _, name := range names {
 		if real, err := Canonical(name); t.isReviewed(s) && err == nil && !Holds(t.Root, real) {
-			t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(), Hint: "copy the file there, or name the configuration with --config",
-				Summary: fmt.Sprintf("%s of the module is a link out of the directory of the configuration, so it cannot be reviewed", filepath.Base(name))})
+			t.Files.Problem(language.Problem{In: language.TitleOf(b), At: b.Body.Attributes["source"].Expr.Range(),
+				Hint: "copy the file there, or name the configuration with --config",
+				Summary: fmt.Sprintf(
+					"%s of the module is a link out of the directory of the configuration, so it cannot be reviewed",
+					filepath.Base(name),
+				)})
 			return nil
 		}
 	}

@@ -45,7 +45,8 @@ func TestResponsesLeaveInOneWrite(t *testing.T) {
 	}
 	counts := &countingListener{Listener: l}
 	listener := Listen(counts, Options{
-		Limits: Limits{Header: time.Minute, Body: time.Minute, Idle: time.Minute, Send: time.Minute}, Log: hclog.NewNullLogger(),
+		Limits:     Limits{Header: time.Minute, Body: time.Minute, Idle: time.Minute, Send: time.Minute},
+		Log:        hclog.NewNullLogger(),
 		AddressKey: func(string) (key netip.Prefix, counted bool) { return key, false },
 	})
 	server := &http.Server{
@@ -64,7 +65,8 @@ func TestResponsesLeaveInOneWrite(t *testing.T) {
 	}()
 	client := &http.Client{Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
-	for _, n := range []int{0, 1, 2047, 3000, coalesceMin - 2, coalesceMin, coalesceMin + 1, 16 << 10, 32<<10 - 1, 5, 20 << 10} {
+	for _, n := range []int{0, 1, 2047, 3000, coalesceMin - 2, coalesceMin, coalesceMin + 1, 16 << 10, 32<<10 - 1,
+		5, 20 << 10} {
 		before := counts.writes.Load()
 		answer, err := client.Get("http://" + l.Addr().String() + "/?n=" + strconv.Itoa(n))
 		if err != nil {

@@ -22,7 +22,9 @@ func serveLimited(t *testing.T, handler http.HandlerFunc) (address string) {
 		t.Fatal(err)
 	}
 	listener := Listen(l, Options{
-		Limits: Limits{Header: 200 * time.Millisecond, Body: 200 * time.Millisecond, Idle: time.Minute, Send: time.Minute}, Log: hclog.NewNullLogger(),
+		Limits: Limits{
+			Header: 200 * time.Millisecond, Body: 200 * time.Millisecond, Idle: time.Minute, Send: time.Minute,
+		}, Log: hclog.NewNullLogger(),
 		AddressKey: func(string) (key netip.Prefix, counted bool) { return key, false },
 	})
 	server := &http.Server{Handler: handler}

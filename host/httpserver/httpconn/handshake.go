@@ -67,8 +67,10 @@ func (h *handshaker) handshake(conn net.Conn) {
 		return
 	}
 	h.log.Debug("TLS handshake error", "from", conn.RemoteAddr().String(), "error", err)
-	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil && looksLikeHTTP(plain.RecordHeader) {
-		_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+	if plain, ok := errors.AsType[tls.RecordHeaderError](err); ok && plain.Conn != nil &&
+		looksLikeHTTP(plain.RecordHeader) {
+		_, _ = io.WriteString(plain.Conn,
+			"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
 	}
 	_ = conn.Close()
 }

@@ -58,8 +58,9 @@ func newLimiter(
 
 // unavailableResponse returns a response with status 503 and a JSON body.
 func unavailableResponse(body []byte) []byte {
-	return fmt.Appendf(nil, "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"+
-		"Retry-After: 1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Appendf(nil,
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\n"+
+			"Retry-After: 1\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 const (
@@ -107,7 +108,8 @@ func (l *limiter) reportAcceptError(err error) {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.refuse(noDescriptors, "the system has no file descriptor for another connection", "error", err, "open", l.open)
+		l.refuse(noDescriptors, "the system has no file descriptor for another connection",
+			"error", err, "open", l.open)
 	}
 }
 
@@ -118,7 +120,8 @@ func (l *limiter) acquire(key netip.Prefix, counted bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if counted && most > 0 && l.openOf[key] >= most {
-		l.refuse(addressLimit, "refused connections: an address has reached its connection limit", "from", key.String(), "open", most)
+		l.refuse(addressLimit, "refused connections: an address has reached its connection limit",
+			"from", key.String(), "open", most)
 		return false
 	}
 	l.open++
@@ -154,7 +157,8 @@ func (l *limiter) makeSpace() bool {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.refuse(totalLimit, "refused connections: all file descriptors for clients are in use", "open", l.open, "limit", l.total)
+	l.refuse(totalLimit, "refused connections: all file descriptors for clients are in use",
+		"open", l.open, "limit", l.total)
 	return false
 }
 

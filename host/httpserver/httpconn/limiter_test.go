@@ -9,7 +9,8 @@ import (
 )
 
 func TestConnectionsWithin(t *testing.T) {
-	for descriptors, want := range map[int]int{0: 0, 20: 10, 64: 32, 128: 96, 256: 192, 1024: 768, 65536: 61440, 1 << 20: 1<<20 - 4096} {
+	for descriptors, want := range map[int]int{0: 0, 20: 10, 64: 32, 128: 96, 256: 192, 1024: 768, 65536: 61440,
+		1 << 20: 1<<20 - 4096} {
 		if got := connectionsWithin(descriptors); got != want {
 			t.Errorf("%d descriptors: %d connections, want %d", descriptors, got, want)
 		}

@@ -21,7 +21,9 @@ func acknowledged(conn net.Conn) (acked uint64, waiting, ok bool) {
 		return 0, false, false
 	}
 	var info *unix.TCPInfo
-	failed := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	failed := raw.Control(func(fd uintptr) {
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	})
 	if failed != nil || err != nil {
 		return 0, false, false
 	}

@@ -217,7 +217,8 @@ func (d *Dir) holds(real string) bool {
 
 // absolute reports whether a path begins at the root of a file system.
 func absolute(path string) bool {
-	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") || strings.HasPrefix(path, `\`) && os.PathSeparator == '\\'
+	return filepath.IsAbs(path) || strings.HasPrefix(path, "/") ||
+		strings.HasPrefix(path, `\`) && os.PathSeparator == '\\'
 }
 
 // leavesParent reports whether a relative path leads above its start.

@@ -39,14 +39,16 @@ func FuzzPath(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{"s/../../secret", "i/../../l", "./l", "o/secret", "i/../../../secret", "x:../secret", "a,b|l", secret, "%2e%2e/secret", "p/../secret", "s//.././/l", "~/x", "file:../secret"} {
+	for _, seed := range []string{"s/../../secret", "i/../../l", "./l", "o/secret", "i/../../../secret", "x:../secret",
+		"a,b|l", secret, "%2e%2e/secret", "p/../secret", "s//.././/l", "~/x", "file:../secret"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
 		if strings.ContainsRune(value, 0) {
 			t.Skip()
 		}
-		for kind, check := range map[string]func(string) error{"path": d.Path, "place": d.Place, "text": d.Text, "sentence": d.Sentence} {
+		for kind, check := range map[string]func(string) error{"path": d.Path, "place": d.Place, "text": d.Text,
+			"sentence": d.Sentence} {
 			if check(value) != nil {
 				continue
 			}

@@ -38,7 +38,8 @@ func (d *Dir) scan(value string, separator func(byte) bool) error {
 		if err := d.inside(value, false); err != nil {
 			return err
 		}
-		if err := d.parts(anyDirectory.ReplaceAllString(address.ReplaceAllString(value, " u"), "${1}x/"), separator); err != nil {
+		if err := d.parts(anyDirectory.ReplaceAllString(address.ReplaceAllString(value, " u"), "${1}x/"),
+			separator); err != nil {
 			return err
 		}
 		decoded := decode(value)

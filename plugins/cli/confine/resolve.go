@@ -20,7 +20,9 @@ var (
 	errLinks   = errors.New("the path has too many symbolic links")
 	errMagic   = errors.New("the path passes through procfs or the descriptors of a process")
 	// errTooMuch ends the check of a text that is long only to take time.
-	errTooMuch = errors.New("there are too many places at which a path may begin to check them all; pass a shorter text")
+	errTooMuch = errors.New(
+		"there are too many places at which a path may begin to check them all; pass a shorter text",
+	)
 )
 
 // A walk is a path that is being resolved.

@@ -45,7 +45,8 @@ func (r *Rules) Freely(path []string, o *model.Option) (f Finding, ok bool) {
 		return f, false
 	}
 	found := r.best(path, o.Inherited, func(row *row) bool {
-		return !row.checks() && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
+		return !row.checks() &&
+			slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
 	})
 	if found != nil {
 		return Finding{Names: o.Names, Effect: found.effect, Evidence: found.evidence}, found.effect != safe
@@ -69,7 +70,8 @@ func (r *Rules) Safe(path []string, spelling string) bool {
 // checks reports whether the table rejects only some values of an option.
 func (r *Rules) checks(path []string, o *model.Option) bool {
 	return nil != r.best(path, o.Inherited, func(row *row) bool {
-		return row.checks() && slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
+		return row.checks() &&
+			slices.ContainsFunc(row.options, func(name string) bool { return slices.Contains(o.Names, name) })
 	})
 }
 
@@ -104,7 +106,8 @@ func (r *Rules) command(c *model.Command, e Effect, evidence string) Finding {
 // not options count as present.
 func hasOption(c *model.Command, name string) bool {
 	name, _, _ = strings.Cut(name, "=")
-	return !strings.HasPrefix(name, "-") || slices.ContainsFunc(c.Options, func(o model.Option) bool { return slices.Contains(o.Names, name) })
+	return !strings.HasPrefix(name, "-") ||
+		slices.ContainsFunc(c.Options, func(o model.Option) bool { return slices.Contains(o.Names, name) })
 }
 
 // Given returns the forced arguments of a discovered command. It leaves out
@@ -149,7 +152,8 @@ func (r *Rules) FirstName(path []string) string {
 	if r == nil {
 		return ""
 	}
-	found := r.best(path, true, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], first) })
+	found := r.best(path, true,
+		func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], first) })
 	if found == nil {
 		return ""
 	}
@@ -172,7 +176,8 @@ func (r *Rules) listed(path []string, fact string) []string {
 	if r == nil {
 		return nil
 	}
-	found := r.best(path, false, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], fact) })
+	found := r.best(path, false,
+		func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], fact) })
 	if found == nil {
 		return nil
 	}
@@ -187,7 +192,8 @@ func (r *Rules) DataCodes(path []string) []int {
 	if r == nil {
 		return nil
 	}
-	found := r.best(path, true, func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], dataCodes) })
+	found := r.best(path, true,
+		func(row *row) bool { return len(row.quirks) > 0 && strings.HasPrefix(row.quirks[0], dataCodes) })
 	if found == nil {
 		return nil
 	}
@@ -215,7 +221,8 @@ func (r *Rules) Spellings(path []string) []string {
 			continue
 		}
 		for _, name := range one.options {
-			found := r.best(path, true, func(row *row) bool { return !row.checks() && slices.Contains(row.options, name) })
+			found := r.best(path, true,
+				func(row *row) bool { return !row.checks() && slices.Contains(row.options, name) })
 			if found.effect != safe {
 				all = append(all, name)
 			}
@@ -242,7 +249,9 @@ func (r *Rules) Output(path []string, o *model.Option) bool {
 }
 
 // inBrackets matches values that a description lists, as in "dialect (sh, bash, dash, ksh)".
-var inBrackets = regexp.MustCompile(`\(([A-Za-z0-9][\w+-]*(?:, [A-Za-z0-9][\w+-]*)+(?:,? (?:or|and) [A-Za-z0-9][\w+-]*)?)\)`)
+var inBrackets = regexp.MustCompile(
+	`\(([A-Za-z0-9][\w+-]*(?:, [A-Za-z0-9][\w+-]*)+(?:,? (?:or|and) [A-Za-z0-9][\w+-]*)?)\)`,
+)
 
 // leastListed is the least number of values in a list. Two words in brackets may be a remark.
 const leastListed = 3

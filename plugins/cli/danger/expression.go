@@ -114,7 +114,9 @@ func (r *Rules) Operators(path []string) []string {
 	return all
 }
 
-var readExpressions = sync.OnceValues(func() (map[string]*Expression, error) { return parseExpressions(expressionsText) })
+var readExpressions = sync.OnceValues(func() (map[string]*Expression, error) {
+	return parseExpressions(expressionsText)
+})
 
 // An expressionParser reads expressions.txt.
 type expressionParser struct {

@@ -7,8 +7,10 @@ import (
 
 func TestParseExpressionsRejectsInvalidLines(t *testing.T) {
 	for _, text := range []string{
-		"words -a", "kind k nosuch", "kind k match (", "kind k scan", "kind k scan nosuch", "program p\nnosuch", "program p\nwords -a -> nosuch", "program p\nwords -a -a",
-		"program p\noperand nosuch", "program p\nout nosuch -a", "program p\nout safe -a", "program p\nwith -a b", "program p\nwords -a\nwith -a", "program p\nclose x",
+		"words -a", "kind k nosuch", "kind k match (", "kind k scan", "kind k scan nosuch", "program p\nnosuch",
+		"program p\nwords -a -> nosuch", "program p\nwords -a -a", "program p\noperand nosuch",
+		"program p\nout nosuch -a", "program p\nout safe -a", "program p\nwith -a b", "program p\nwords -a\nwith -a",
+		"program p\nclose x",
 	} {
 		if _, err := parseExpressions(text); err == nil {
 			t.Errorf("%q was accepted", text)
@@ -60,19 +62,23 @@ func TestKindsOfValues(t *testing.T) {
 		}
 	}
 	for name, values := range map[string]struct{ accept, refuse []string }{
-		"integer":     {[]string{"1", "-3", "+10"}, []string{"", "x", "1 ", "1\n", "0x1", "--1"}},
-		"size":        {[]string{"+1k", "100c", "-2M"}, []string{"", "k", "1kk", "1k;"}},
-		"types":       {[]string{"f", "f,d"}, []string{"", "fd", "f,", "x", ",f"}},
-		"mode":        {[]string{"644", "-u=r", "/222", "u+x,g-w"}, []string{"", "a b", "$(x)"}},
-		"date":        {[]string{"2001-01-01", "2 days ago", "2001-01-01T10:00:00+01:00"}, []string{"", "$(x)", "a\nb"}},
-		"name":        {[]string{"root", "posix-extended", "1000"}, []string{"", "-x", "a b", "a/b"}},
-		"file":        {[]string{"in.mp4", "sub/in.mp4", "./a:b.mp4", "-", "img%03d.png"}, []string{"concat:a|b", "http://x/y", "file:x", "pipe:0", "a|b", "x:y"}},
-		"output-file": {[]string{"out.mp4", "./a:b.gif", "-", "f%d.png", "OUT.MP4"}, []string{"out", "out.m3u8", "out.mpd", "out.sh", "tee:x.mp4", "[f=gif]a.gif|b.gif", ".", "out.mp4/x", "rtp://x/a.mp4"}},
-		"format":      {[]string{"mp4", "null", "s16le", "image2"}, []string{"hls", "tee", "lavfi", "concat", "dash", "segment", "sdp", "x11grab", "data", "mp4,hls", ""}},
-		"time":        {[]string{"5", "00:01:02.5", "-3", "10ms"}, []string{"", "x", "1:2:3:4", "5 "}},
-		"stream":      {[]string{"0", "0:v", "0:a:1?", "-0:s", "[v]"}, []string{"", "[../x]", "-", "v"}},
-		"setting":     {[]string{"json", "csv=p=0", "default=nw=1:nk=1"}, []string{"", "a/b", "a b"}},
-		"flags":       {[]string{"+faststart", "frag_keyframe+empty_moov"}, []string{"", "a/b", "a=b"}},
+		"integer": {[]string{"1", "-3", "+10"}, []string{"", "x", "1 ", "1\n", "0x1", "--1"}},
+		"size":    {[]string{"+1k", "100c", "-2M"}, []string{"", "k", "1kk", "1k;"}},
+		"types":   {[]string{"f", "f,d"}, []string{"", "fd", "f,", "x", ",f"}},
+		"mode":    {[]string{"644", "-u=r", "/222", "u+x,g-w"}, []string{"", "a b", "$(x)"}},
+		"date": {[]string{"2001-01-01", "2 days ago", "2001-01-01T10:00:00+01:00"},
+			[]string{"", "$(x)", "a\nb"}},
+		"name": {[]string{"root", "posix-extended", "1000"}, []string{"", "-x", "a b", "a/b"}},
+		"file": {[]string{"in.mp4", "sub/in.mp4", "./a:b.mp4", "-", "img%03d.png"},
+			[]string{"concat:a|b", "http://x/y", "file:x", "pipe:0", "a|b", "x:y"}},
+		"output-file": {[]string{"out.mp4", "./a:b.gif", "-", "f%d.png", "OUT.MP4"}, []string{"out", "out.m3u8",
+			"out.mpd", "out.sh", "tee:x.mp4", "[f=gif]a.gif|b.gif", ".", "out.mp4/x", "rtp://x/a.mp4"}},
+		"format": {[]string{"mp4", "null", "s16le", "image2"},
+			[]string{"hls", "tee", "lavfi", "concat", "dash", "segment", "sdp", "x11grab", "data", "mp4,hls", ""}},
+		"time":    {[]string{"5", "00:01:02.5", "-3", "10ms"}, []string{"", "x", "1:2:3:4", "5 "}},
+		"stream":  {[]string{"0", "0:v", "0:a:1?", "-0:s", "[v]"}, []string{"", "[../x]", "-", "v"}},
+		"setting": {[]string{"json", "csv=p=0", "default=nw=1:nk=1"}, []string{"", "a/b", "a b"}},
+		"flags":   {[]string{"+faststart", "frag_keyframe+empty_moov"}, []string{"", "a/b", "a=b"}},
 	} {
 		k := p.kinds[name]
 		if k == nil {
@@ -95,8 +101,10 @@ func TestKindsOfValues(t *testing.T) {
 func TestFindWords(t *testing.T) {
 	e := For([]string{"ffmpeg"}, "").Expression(nil)
 	for spelling, want := range map[string]string{
-		"-c": "-c", "-c:v": "-c", "-c:v:0": "-c", "-crf": "-crf", "-filter:a": "-filter", "-filter_complex": "-filter_complex", "-s": "-s", "-s:v": "-s", "-ss": "-ss",
-		"-c:": "", "-c:v/x": "", "-c:v:0:1:2:3": "", "-i:v": "", "-cx": "", "--c": "", "-filter_complex_script": "", "-filter_script:v": "", "-/vf": "", "-C": "", "": "", "-": "",
+		"-c": "-c", "-c:v": "-c", "-c:v:0": "-c", "-crf": "-crf", "-filter:a": "-filter",
+		"-filter_complex": "-filter_complex", "-s": "-s", "-s:v": "-s", "-ss": "-ss",
+		"-c:": "", "-c:v/x": "", "-c:v:0:1:2:3": "", "-i:v": "", "-cx": "", "--c": "", "-filter_complex_script": "",
+		"-filter_script:v": "", "-/vf": "", "-C": "", "": "", "-": "",
 	} {
 		got := ""
 		if w := e.Find(spelling); w != nil {
@@ -112,10 +120,12 @@ func TestFindWords(t *testing.T) {
 		}
 	}
 	var none *Rules
-	if none.Expression(nil) != nil || For([]string{"git"}, "").Expression(nil) != nil || For([]string{"find"}, "").Expression([]string{"x"}) != nil {
+	if none.Expression(nil) != nil || For([]string{"git"}, "").Expression(nil) != nil ||
+		For([]string{"find"}, "").Expression([]string{"x"}) != nil {
 		t.Error("an expression without a table")
 	}
-	if For([]string{"busybox", "find"}, "").Expression(nil) == nil || For([]string{"env", "find"}, "").Expression(nil) == nil {
+	if For([]string{"busybox", "find"}, "").Expression(nil) == nil ||
+		For([]string{"env", "find"}, "").Expression(nil) == nil {
 		t.Error("find behind another program has no expression")
 	}
 }

@@ -11,19 +11,24 @@ import (
 // Words in the names of options that are not in the table. An option is judged
 // by its last word, as in --diff-program, or by its first, as in --exec-batch.
 var (
-	lastRuns  = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor", "shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script", "rsh", "renderer", "toolexec", "launcher"}
+	lastRuns = []string{"program", "prog", "command", "cmd", "exec", "execute", "executable", "pager", "editor",
+		"shell", "browser", "viewer", "interpreter", "runner", "wrapper", "askpass", "hook", "hooks", "eval", "script",
+		"rsh", "renderer", "toolexec", "launcher"}
 	firstRuns = []string{"exec", "execute", "eval", "script", "run"}
-	lastLoads = []string{"config", "configuration", "conf", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins", "preload", "require", "loader", "defaults"}
-	anyLoads  = []string{"config", "conf", "rcfile", "plugin", "plugins", "preload"}
+	lastLoads = []string{"config", "configuration", "conf", "rc", "rcfile", "rcpath", "settings", "plugin", "plugins",
+		"preload", "require", "loader", "defaults"}
+	anyLoads = []string{"config", "conf", "rcfile", "plugin", "plugins", "preload"}
 	// negating begin the name of an option that leaves out what it names, and harmless end
 	// the name of one whose value is no program.
 	negating  = []string{"no", "disable", "disabled", "exclude", "ignore", "skip", "without"}
 	harmless  = []string{"lang", "language", "timeout"}
-	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace", "report", "dest", "destination", "export", "append", "record"}
+	anyWrites = []string{"output", "out", "outfile", "outdir", "write", "save", "dump", "log", "logfile", "trace",
+		"report", "dest", "destination", "export", "append", "record"}
 )
 
 // programWords are placeholders of options whose value is a program.
-var programWords = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline", "executable", "hook"}
+var programWords = []string{"command", "cmd", "program", "prog", "shell", "script", "editor", "pager", "commandline",
+	"executable", "hook"}
 
 // codeWords are placeholders of options whose value is a text that the program runs.
 var codeWords = []string{"code", "statement", "statements", "javascript", "lua", "perl", "python", "ruby"}
@@ -43,7 +48,8 @@ func guessEffect(o *model.Option) Effect {
 	case model.Integer, model.Number, model.Duration, model.Enum:
 		return ""
 	}
-	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(programWords, last(words(holder))) {
+	if holder := strings.ToLower(strings.Trim(o.Value.Placeholder, "<>[]{} ")); slices.Contains(programWords,
+		last(words(holder))) {
 		return Runs
 	} else if slices.Contains(codeWords, holder) || runsText.MatchString(o.Description) {
 		return Runs
@@ -66,7 +72,8 @@ func byName(parts []string, o *model.Option) Effect {
 		return slices.ContainsFunc(parts, func(p string) bool { return slices.Contains(list, p) })
 	}
 	switch {
-	case slices.Contains(lastRuns, last(parts)), slices.Contains(firstRuns, parts[0]) && !slices.Contains(harmless, last(parts)):
+	case slices.Contains(lastRuns, last(parts)),
+		slices.Contains(firstRuns, parts[0]) && !slices.Contains(harmless, last(parts)):
 		return Runs
 	case slices.Contains(negating, parts[0]) && !namesFile(o) && !has(anyWrites):
 		return ""
@@ -90,7 +97,8 @@ func namesFile(o *model.Option) bool {
 		switch last(words(strings.ToLower(text))) {
 		case "file", "files", "filename", "path", "dir", "directory", "folder", "outfile", "outdir", "logfile":
 			return true
-		case "format", "level", "type", "mode", "style", "fmt", "encoding", "color", "size", "comma", "separator", "sep", "delimiter", "delim":
+		case "format", "level", "type", "mode", "style", "fmt", "encoding", "color", "size", "comma", "separator",
+			"sep", "delimiter", "delim":
 			return false
 		}
 	}
@@ -119,7 +127,8 @@ var camel = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 // words splits a name into words, as in use-compress-program or outDir.
 func words(name string) []string {
 	name = camel.ReplaceAllString(name, "$1-$2")
-	return strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("-_. :/=<>[]", r) })
+	return strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return strings.ContainsRune("-_. :/=<>[]", r) })
 }
 
 func last(list []string) string {

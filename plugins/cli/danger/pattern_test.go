@@ -64,7 +64,8 @@ func TestPatternsJudgeByTheValueToo(t *testing.T) {
 		{"--no-output", "FILE", "Write to this file", model.String, Writes},
 	} {
 		rules := For([]string{"some-program"}, "")
-		f, ok := rules.Option(nil, &model.Option{Names: []string{c.name}, Description: c.description, Value: model.Value{Kind: c.kind, Placeholder: c.placeholder}})
+		f, ok := rules.Option(nil, &model.Option{Names: []string{c.name}, Description: c.description,
+			Value: model.Value{Kind: c.kind, Placeholder: c.placeholder}})
 		if f.Effect != c.want || ok != (c.want != "") {
 			t.Errorf("%s %s, %q: %q, want %q", c.name, c.placeholder, c.description, f.Effect, c.want)
 		}
@@ -74,7 +75,8 @@ func TestPatternsJudgeByTheValueToo(t *testing.T) {
 // TestListedValuesBecomeAnEnum checks that an option whose values are listed is offered with
 // these values only, and that the table is not overruled.
 func TestListedValuesBecomeAnEnum(t *testing.T) {
-	o := &model.Option{Names: []string{"--shell", "-s"}, Description: "Specify dialect (sh, bash, dash, or ksh)", Value: model.Value{Kind: model.String}}
+	o := &model.Option{Names: []string{"--shell", "-s"}, Description: "Specify dialect (sh, bash, dash, or ksh)",
+		Value: model.Value{Kind: model.String}}
 	got := For([]string{"some-program"}, "").Enumerated(nil, o)
 	if got.Value.Kind != model.Enum || !slices.Equal(got.Value.Choices, []string{"sh", "bash", "dash", "ksh"}) {
 		t.Errorf("%+v", got.Value)
@@ -82,12 +84,15 @@ func TestListedValuesBecomeAnEnum(t *testing.T) {
 	if o.Value.Kind != model.String || o.Value.Choices != nil {
 		t.Error("the option of the model changed")
 	}
-	known := &model.Option{Names: []string{"--upload-pack"}, Description: "One of (a, b, c)", Value: model.Value{Kind: model.String}}
+	known := &model.Option{Names: []string{"--upload-pack"}, Description: "One of (a, b, c)",
+		Value: model.Value{Kind: model.String}}
 	rules := For([]string{"git"}, "")
-	if f, ok := rules.Option([]string{"fetch"}, known); !ok || f.Effect != Runs || rules.Enumerated([]string{"fetch"}, known) != known {
+	if f, ok := rules.Option([]string{"fetch"}, known); !ok || f.Effect != Runs ||
+		rules.Enumerated([]string{"fetch"}, known) != known {
 		t.Errorf("the list overrules the table: %+v", f)
 	}
-	harmless := &model.Option{Names: []string{"--color"}, Description: "One of (a, b, c)", Value: model.Value{Kind: model.String}}
+	harmless := &model.Option{Names: []string{"--color"}, Description: "One of (a, b, c)",
+		Value: model.Value{Kind: model.String}}
 	if rules.Enumerated(nil, harmless) != harmless {
 		t.Error("an option that is not dangerous became an enum")
 	}

@@ -165,14 +165,16 @@ func (r *Rules) Facts(name string) []string {
 
 // Has reports whether the program has a fact, such as "names".
 func (r *Rules) Has(name string) bool {
-	return r != nil && slices.ContainsFunc(r.rows, func(one row) bool { return len(one.quirks) > 0 && one.quirks[0] == name })
+	return r != nil &&
+		slices.ContainsFunc(r.rows, func(one row) bool { return len(one.quirks) > 0 && one.quirks[0] == name })
 }
 
 // RunnerHas reports whether a program before the one of the rules has a fact, such as
 // "applets".
 func (r *Rules) RunnerHas(name string) bool {
 	table, err := readTable()
-	return r != nil && err == nil && slices.ContainsFunc(r.runners, func(one string) bool { return (&Rules{rows: table[one]}).Has(name) })
+	return r != nil && err == nil &&
+		slices.ContainsFunc(r.runners, func(one string) bool { return (&Rules{rows: table[one]}).Has(name) })
 }
 
 // find fills the rules for a program.

@@ -82,7 +82,8 @@ func (s *starter) guess(args []string, from int) int {
 			return -1
 		case slices.Contains(s.skips, arg):
 			i++
-		case strings.HasPrefix(arg, "-"), strings.Contains(arg, "=") && !strings.ContainsAny(arg, "/ "), numeric.MatchString(arg), strings.Contains(arg, Slot):
+		case strings.HasPrefix(arg, "-"), strings.Contains(arg, "=") && !strings.ContainsAny(arg, "/ "),
+			numeric.MatchString(arg), strings.Contains(arg, Slot):
 		case known(s.table, arg) != "":
 			return i
 		case first < 0:

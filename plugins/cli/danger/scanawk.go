@@ -34,7 +34,9 @@ var awkWords = strings.Fields(`BEGIN END BEGINFILE ENDFILE function func if else
 var awkBeforeRegexp = strings.Fields(`( , ~ ! !~ && || ; { } = == != return print`)
 
 // awkOperators are the operators, longest first.
-var awkOperators = strings.Fields(`**= >>= ** ++ -- += -= *= %= ^= == != <= >= !~ && || >> ( ) { } [ ] ; , + - * % ^ ! < > = ~ ? : $`)
+var awkOperators = strings.Fields(
+	`**= >>= ** ++ -- += -= *= %= ^= == != <= >= !~ && || >> ( ) { } [ ] ; , + - * % ^ ! < > = ~ ? : $`,
+)
 
 // scanAwk refuses a program of awk that runs programs, or reads or writes files other
 // than those of the command line.

@@ -71,7 +71,8 @@ func (c *cursor) filter() error {
 		if name == "" {
 			return c.unclear("the name of a filter is missing")
 		}
-		return fmt.Errorf("the filter %s at byte %d is not one of those that touch no other file", printableName(name), c.at-len(name))
+		return fmt.Errorf("the filter %s at byte %d is not one of those that touch no other file",
+			printableName(name), c.at-len(name))
 	}
 	if c.peek(0) == '@' {
 		c.at++
@@ -122,7 +123,8 @@ func filterArguments(text string, start int) error {
 	}
 	for i := range len(text) {
 		if text[i] == '/' && (i == 0 || !letter(text[i-1]) && !digit(text[i-1]) && text[i-1] != ')') {
-			return fmt.Errorf("a slash in the arguments at byte %d must follow a number, a name or a parenthesis", start)
+			return fmt.Errorf("a slash in the arguments at byte %d must follow a number, a name or a parenthesis",
+				start)
 		}
 	}
 	return nil

@@ -46,7 +46,8 @@ func (s *jqScanner) token() error {
 	case c == '#':
 		line, _, _ := strings.Cut(s.text[s.at:], "\n")
 		if strings.Contains(line, `\`) {
-			return s.unclear("a comment must have no backslash, as the one") // some versions continue it on the next line
+			// Some versions continue it on the next line.
+			return s.unclear("a comment must have no backslash, as the one")
 		}
 		s.at += len(line)
 		return nil

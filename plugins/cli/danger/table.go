@@ -143,7 +143,8 @@ func (r *row) read(command, arguments string) error {
 	switch {
 	case r.effect == text || r.effect == remote || r.effect == prefix || r.effect == pairs:
 		names, unless, _ := strings.Cut(arguments, "^")
-		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
+		r.contents, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless,
+			func(r rune) bool { return r == ',' })
 	case r.effect == input:
 		names, unless, _ := strings.Cut(arguments, "^")
 		r.files, r.unless = strings.Split(names, ","), strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
@@ -151,7 +152,8 @@ func (r *row) read(command, arguments string) error {
 		var err error
 		names, r.negate = strings.CutSuffix(names, "!")
 		r.options = strings.Split(names, ",")
-		if language, unless, _ := strings.Cut(strings.TrimPrefix(expression, "@"), "^"); scanners[language] != nil && expression[0] == '@' {
+		if language, unless, _ := strings.Cut(strings.TrimPrefix(expression, "@"), "^"); scanners[language] != nil &&
+			expression[0] == '@' {
 			r.scan, r.unless = scanners[language], strings.FieldsFunc(unless, func(r rune) bool { return r == ',' })
 			return nil
 		}

@@ -41,7 +41,8 @@ func TestTableHasMostWrappedPrograms(t *testing.T) {
 }
 
 func TestParseTableRejectsInvalidLines(t *testing.T) {
-	for _, line := range []string{"git", "git . -c runs", "git . -c explodes git(1)", "git . c runs git(1)", "git . --x~( runs git(1)"} {
+	for _, line := range []string{"git", "git . -c runs", "git . -c explodes git(1)",
+		"git . c runs git(1)", "git . --x~( runs git(1)"} {
 		if _, err := parseTable(line); err == nil {
 			t.Errorf("%q was accepted", line)
 		}
@@ -91,7 +92,8 @@ func (r *row) triedBy(attack string) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.options, func(option string) bool {
-		letters := len(option) == 2 && regexp.MustCompile(` -[A-Za-z0-9]*`+regexp.QuoteMeta(option[1:])).MatchString(argv)
+		letters := len(option) == 2 &&
+			regexp.MustCompile(` -[A-Za-z0-9]*`+regexp.QuoteMeta(option[1:])).MatchString(argv)
 		return letters || strings.Contains(argv, " "+option)
 	})
 }
@@ -102,16 +104,24 @@ func TestRules(t *testing.T) {
 		command, path, option string
 		want                  Effect
 	}{
-		{"git", "log", "--output", Writes}, {"git", "log", "-c", ""}, {"git", "log", "--oneline", ""}, {"git", "", "-c", Runs}, {"git", "grep", "-O", Runs}, {"git", "diff", "-O", Reads},
-		{"git", "check-ignore", "--no-index", ""}, {"git", "diff", "--no-index", Reads}, {"git", "clone", "--upload-pack", Runs}, {"git", "log", "-S", ""}, {"git", "commit", "-S", Runs},
-		{"git.exe", "log", "--output", Writes}, {"/usr/bin/git", "log", "--output", Writes}, {"env git", "log", "--output", Writes}, {"nice -n 5 git", "log", "--output", Writes},
-		{"git -C dir", "log", "--output", Writes}, {"git archive", "", "--prefix", ""}, {"git", "archive", "--prefix", ""}, {"git", "checkout-index", "--prefix", Writes},
-		{"python3 -m pip", "list", "--log", Writes}, {"pip3.11", "list", "--log", Writes}, {"kubectl", "logs", "-f", ""}, {"kubectl", "apply", "-f", Reads},
-		{"unheard-of", "", "--diff-program", Runs}, {"unheard-of", "", "--exec-batch", Runs}, {"unheard-of", "", "--config-file", Loads}, {"unheard-of", "", "--output-file", Writes},
-		{"unheard-of", "", "--output-format", ""}, {"unheard-of", "", "--name", ""}, {"unheard-of", "", "--log-level", ""}, {"unheard-of", "", "--pager", Runs}, {"unheard-of", "", "--plugin", Loads},
+		{"git", "log", "--output", Writes}, {"git", "log", "-c", ""}, {"git", "log", "--oneline", ""},
+		{"git", "", "-c", Runs}, {"git", "grep", "-O", Runs}, {"git", "diff", "-O", Reads},
+		{"git", "check-ignore", "--no-index", ""}, {"git", "diff", "--no-index", Reads},
+		{"git", "clone", "--upload-pack", Runs}, {"git", "log", "-S", ""}, {"git", "commit", "-S", Runs},
+		{"git.exe", "log", "--output", Writes}, {"/usr/bin/git", "log", "--output", Writes},
+		{"env git", "log", "--output", Writes}, {"nice -n 5 git", "log", "--output", Writes},
+		{"git -C dir", "log", "--output", Writes}, {"git archive", "", "--prefix", ""},
+		{"git", "archive", "--prefix", ""}, {"git", "checkout-index", "--prefix", Writes},
+		{"python3 -m pip", "list", "--log", Writes}, {"pip3.11", "list", "--log", Writes},
+		{"kubectl", "logs", "-f", ""}, {"kubectl", "apply", "-f", Reads}, {"unheard-of", "", "--diff-program", Runs},
+		{"unheard-of", "", "--exec-batch", Runs}, {"unheard-of", "", "--config-file", Loads},
+		{"unheard-of", "", "--output-file", Writes}, {"unheard-of", "", "--output-format", ""},
+		{"unheard-of", "", "--name", ""}, {"unheard-of", "", "--log-level", ""}, {"unheard-of", "", "--pager", Runs},
+		{"unheard-of", "", "--plugin", Loads},
 	} {
 		r := For(strings.Fields(c.command), "")
-		f, ok := r.Option(strings.Fields(c.path), &model.Option{Names: []string{c.option}, Value: model.Value{Kind: model.String}})
+		f, ok := r.Option(strings.Fields(c.path),
+			&model.Option{Names: []string{c.option}, Value: model.Value{Kind: model.String}})
 		if f.Effect == safe {
 			f.Effect = ""
 		}
@@ -120,8 +130,10 @@ func TestRules(t *testing.T) {
 		}
 	}
 	for command, want := range map[string]Effect{
-		"awk": "", "gawk": "", "goawk": Runs, "python3": Runs, "python3.11": Runs, "python3 script.py": "", "python3 -m pip": "", "sh": Runs, "sh -c": Runs, "env": Runs, "env A=b": Runs, "env git": "",
-		"xargs": Runs, "ffmpeg": "", "ffplay": Ordered, "git": "", "unheard-of": "", "busybox": Runs, "busybox wc": "", "timeout 5 git": "", "ssh": Runs, "make": Runs, "lua5.4": Runs, "sed": Runs,
+		"awk": "", "gawk": "", "goawk": Runs, "python3": Runs, "python3.11": Runs, "python3 script.py": "",
+		"python3 -m pip": "", "sh": Runs, "sh -c": Runs, "env": Runs, "env A=b": Runs, "env git": "",
+		"xargs": Runs, "ffmpeg": "", "ffplay": Ordered, "git": "", "unheard-of": "", "busybox": Runs, "busybox wc": "",
+		"timeout 5 git": "", "ssh": Runs, "make": Runs, "lua5.4": Runs, "sed": Runs,
 	} {
 		f, ok := For(strings.Fields(command), "").Command(&model.Command{})
 		if f.Effect != want || ok != (want != "") {
@@ -129,7 +141,8 @@ func TestRules(t *testing.T) {
 		}
 	}
 	var none *Rules
-	if _, ok := none.Command(&model.Command{}); ok || none.Forced(nil) != nil || none.Values(nil) != nil || none.DataCodes(nil) != nil || none.Spellings(nil) != nil || none.Is(nil, "x") {
+	if _, ok := none.Command(&model.Command{}); ok || none.Forced(nil) != nil || none.Values(nil) != nil ||
+		none.DataCodes(nil) != nil || none.Spellings(nil) != nil || none.Is(nil, "x") {
 		t.Error("nil Rules report a finding")
 	}
 	if codes := For([]string{"git"}, "").DataCodes([]string{"grep"}); !slices.Equal(codes, []int{1}) {

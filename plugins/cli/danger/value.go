@@ -27,7 +27,8 @@ func (r *Rules) Values(path []string) []Value {
 	for i := range r.rows {
 		one := &r.rows[i]
 		if _, ok := r.matches(one, path, true); (ok || r.any) && one.checks() {
-			all = append(all, Value{names: one.options, rejected: one.rejected, negate: one.negate, scan: one.scan, unless: one.unless, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
+			all = append(all, Value{names: one.options, rejected: one.rejected, negate: one.negate, scan: one.scan,
+				unless: one.unless, Name: one.options[0], Effect: one.effect, Evidence: one.evidence})
 		}
 	}
 	return all

@@ -87,7 +87,8 @@ func (s *answerStore) load(question string) (a answer, late int, known bool) {
 	if !ok {
 		return answer{}, 0, false
 	}
-	a = answer{stdout: kept.Stdout, stderr: kept.Stderr, status: kept.Status, long: kept.Long, late: kept.Late > 0, settled: kept.Late >= maxLate, took: time.Duration(kept.Took) * time.Millisecond}
+	a = answer{stdout: kept.Stdout, stderr: kept.Stderr, status: kept.Status, long: kept.Long, late: kept.Late > 0,
+		settled: kept.Late >= maxLate, took: time.Duration(kept.Took) * time.Millisecond}
 	return a, kept.Late, kept.Late == 0 || kept.Late >= maxLate
 }
 
@@ -114,7 +115,8 @@ func (s *answerStore) store(question string, a answer, late int) {
 	if s.dir == "" || a.failed != nil {
 		return
 	}
-	kept := keptAnswer{Question: question, Stdout: a.stdout, Stderr: a.stderr, Status: a.status, Long: a.long, Took: a.took.Milliseconds()}
+	kept := keptAnswer{Question: question, Stdout: a.stdout, Stderr: a.stderr, Status: a.status, Long: a.long,
+		Took: a.took.Milliseconds()}
 	if a.late {
 		kept.Late = late + 1
 	}

@@ -34,7 +34,8 @@ func untilKnown(t *testing.T, f *fake, dir string, cut time.Duration) (p *model.
 		}
 		cut += cut / 4 // a busy machine may need more time for one question
 		if len(p.Incomplete) == 0 || p.Explained >= p.Commands && p.Commands > 0 {
-			t.Fatalf("a short result does not list what is missing: %q, %d of %d", p.Incomplete, p.Explained, p.Commands)
+			t.Fatalf("a short result does not list what is missing: %q, %d of %d",
+				p.Incomplete, p.Explained, p.Commands)
 		}
 	}
 	t.Fatalf("the discovery is not complete after %d runs", runs)
@@ -220,7 +221,8 @@ func TestTimeoutBecomesFinal(t *testing.T) {
 			asked++
 		}
 	}
-	if asked < 2 || asked > maxLate+1 || command(t, p, "ff").Source != "list" || !strings.Contains(strings.Join(p.Incomplete, " "), "ff") {
+	if asked < 2 || asked > maxLate+1 || command(t, p, "ff").Source != "list" ||
+		!strings.Contains(strings.Join(p.Incomplete, " "), "ff") {
 		t.Errorf("asked %d times, %q", asked, p.Incomplete)
 	}
 }

@@ -17,7 +17,8 @@ func TestCacheDependsOnProgramAndOptions(t *testing.T) {
 	in := func(o *Options) { o.CacheDir = dir }
 	first := f.run(in)
 	asked := len(f.calls())
-	if again := f.run(in); fmt.Sprint(names(again), again.Version, again.Digest) != fmt.Sprint(names(first), first.Version, first.Digest) || len(f.calls()) != asked {
+	if again := f.run(in); fmt.Sprint(names(again), again.Version, again.Digest) != fmt.Sprint(names(first),
+		first.Version, first.Digest) || len(f.calls()) != asked {
 		t.Errorf("%q, asked %q", names(again), f.calls())
 	}
 	for _, change := range []func(*Options){
@@ -59,8 +60,10 @@ func TestInvalidCacheFilesAreIgnored(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, bad := range map[string]string{
-		"empty": "", "no JSON": "{", "half": string(good[:len(good)/2]), "nothing": "{}", "null": "null", "a list": "[]",
-		"of another key": strings.Replace(string(good), `"Key":"`, `"Key":"x`, 1), "no root": `{"Key":"` + key(files[0]) + `","Program":{}}`,
+		"empty": "", "no JSON": "{", "half": string(good[:len(good)/2]),
+		"nothing": "{}", "null": "null", "a list": "[]",
+		"of another key": strings.Replace(string(good), `"Key":"`, `"Key":"x`, 1),
+		"no root":        `{"Key":"` + key(files[0]) + `","Program":{}}`,
 	} {
 		for _, file := range append(files, filepath.Join(dir, digestFile)) {
 			if err := os.WriteFile(file, []byte(bad), 0o600); err != nil {

@@ -46,7 +46,8 @@ func (w *walk) complement(ctx context.Context, n *node) {
 	var more []*model.Command
 	for _, c := range offered {
 		switch {
-		case slices.ContainsFunc(n.found, func(f *model.Command) bool { return lastWord(f) == c.word || slices.Contains(f.Aliases, c.word) }):
+		case slices.ContainsFunc(n.found,
+			func(f *model.Command) bool { return lastWord(f) == c.word || slices.Contains(f.Aliases, c.word) }):
 			known++
 		case c.summary != "" && isName(c.word):
 			more = append(more, &model.Command{Path: []string{c.word}, Summary: c.summary})

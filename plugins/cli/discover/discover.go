@@ -98,6 +98,7 @@ func failed(p *model.Program, err error) error {
 		return err
 	}
 	e := sdk.AttrErrorf("command", "%s", p.Failure)
-	e.Code, e.Hint = sdk.Unavailable, "run the program with --help; set the variables that it needs with env or pass_env"
+	e.Code, e.Hint = sdk.Unavailable,
+		"run the program with --help; set the variables that it needs with env or pass_env"
 	return e
 }

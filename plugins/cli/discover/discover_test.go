@@ -20,7 +20,8 @@ func TestDiscoverNestedCommands(t *testing.T) {
 	if p.Name != "prog" || p.Version != "prog 1.2.3" || len(p.Digest) != 64 || len(p.Incomplete) > 0 {
 		t.Errorf("%q, %q, %q, %q", p.Name, p.Version, p.Digest, p.Incomplete)
 	}
-	for path, option := range map[string]string{"image": "--all", "image list": "--quiet", "image store": "--force", "status": "--json"} {
+	for path, option := range map[string]string{"image": "--all", "image list": "--quiet",
+		"image store": "--force", "status": "--json"} {
 		if c := command(t, p, path); !has(c, option) || c.Summary == "" {
 			t.Errorf("%s: %+v", path, c)
 		}
@@ -61,7 +62,8 @@ func TestForms(t *testing.T) {
 			esac`, "--extra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := newFake(t, c.script) // before parallel tests fork: a program whose file is open for writing cannot be started
+			// Before parallel tests fork: a program whose file is open for writing cannot be started.
+			f := newFake(t, c.script)
 			t.Parallel()
 			p := f.run()
 			got := slices.DeleteFunc(names(p), func(n string) bool { return n == "help" })
@@ -131,7 +133,8 @@ esac`)
 	if n := len(names(p)); n != 1999 {
 		t.Errorf("%d commands", n)
 	}
-	if len(p.Incomplete) == 0 || !strings.Contains(strings.Join(p.Incomplete, " "), "2000 commands; left out: cmd1999") {
+	if len(p.Incomplete) == 0 ||
+		!strings.Contains(strings.Join(p.Incomplete, " "), "2000 commands; left out: cmd1999") {
 		t.Errorf("%.300q", p.Incomplete)
 	}
 }
@@ -147,7 +150,8 @@ func TestProgramThatCannotRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, command := range map[string][]string{
-		"no interpreter": {script}, "nothing": nil, "empty": {""}, "absent": {"no-such-program-anywhere"}, "absent path": {"./no/such"}, "not executable": {plain}, "directory": {"/"},
+		"no interpreter": {script}, "nothing": nil, "empty": {""}, "absent": {"no-such-program-anywhere"},
+		"absent path": {"./no/such"}, "not executable": {plain}, "directory": {"/"},
 	} {
 		_, err := Run(context.Background(), Options{Command: command, Env: os.Environ()})
 		e, ok := errors.AsType[*sdk.Error](err)
@@ -184,7 +188,8 @@ func TestCancelEndsTheDiscovery(t *testing.T) {
 func TestFailureOf(t *testing.T) {
 	for want, a := range map[string]answer{
 		"": {status: 0, stderr: "x"},
-		"the program failed when it was asked for help (exit status 3): a b c":              {status: 3, stderr: "a\n\n b\nc\nd\n", stdout: "out"},
+		"the program failed when it was asked for help (exit status 3): a b c": {status: 3,
+			stderr: "a\n\n b\nc\nd\n", stdout: "out"},
 		"the program failed when it was asked for help (exit status 1): out":                {status: 1, stdout: "out"},
 		"the program failed when it was asked for help (exit status 1) and printed nothing": {status: 1},
 		"the program was killed when it was asked for help and printed nothing":             {status: -1},

@@ -15,14 +15,16 @@ import (
 
 // explore builds the tree of commands. It reports whether the time was too
 // short.
-func explore(ctx context.Context, o *Options, path string, program *model.Program, answers *answerStore) (timed bool, err error) {
+func explore(ctx context.Context, o *Options, path string, program *model.Program,
+	answers *answerStore) (timed bool, err error) {
 	box, err := newWorkspace(o)
 	if err != nil {
 		return false, fmt.Errorf("making a directory for probes: %w", err)
 	}
 	defer box.remove()
 	w := &walk{
-		o: o, program: program, prober: newProber(o, path, box, answers), selected: newSelection(o.Only, o.Except), nodes: 1, followed: map[string]bool{},
+		o: o, program: program, prober: newProber(o, path, box, answers), selected: newSelection(o.Only, o.Except),
+		nodes: 1, followed: map[string]bool{},
 		helped: map[form]int{}, acted: map[form]int{},
 	}
 	if w.top = fixedWords(o.Command[1:]); w.top != nil {
@@ -38,10 +40,12 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 		return false, ctx.Err()
 	case limited.Err() != nil: // the root may be known only in part
 		program.Root = &model.Command{Path: []string{}, Source: "none"}
-		program.Incomplete = append(program.Incomplete, fmt.Sprintf("The time limit of %s was reached before the program itself had answered.", o.Time))
+		program.Incomplete = append(program.Incomplete,
+			fmt.Sprintf("The time limit of %s was reached before the program itself had answered.", o.Time))
 		return true, nil
 	case err != nil:
-		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command", Message: fmt.Sprintf("starting %s: %v", path, err)}
+		return false, &sdk.Error{Code: sdk.Unavailable, Reason: "not_started", Path: "command",
+			Message: fmt.Sprintf("starting %s: %v", path, err)}
 	}
 	program.Root = root.cmd
 	all, late := w.learnBelow(limited, root)
@@ -57,9 +61,11 @@ func explore(ctx context.Context, o *Options, path string, program *model.Progra
 	w.finish(all, late)
 	root.cmd.Path = nil
 	eachCommand(root.cmd, nil, func(c *model.Command, _ [][]string) { c.Path = c.Path[len(w.top):] })
-	o.Log.Debug("discovered the commands of the program", "program", program.Name, "commands", w.nodes, "questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
+	o.Log.Debug("discovered the commands of the program", "program", program.Name, "commands", w.nodes,
+		"questions", w.prober.asked.Load(), "took", time.Since(begun).Round(time.Millisecond))
 	program.Commands, program.Explained = len(all), len(all)-len(late)-unread
-	return len(late)+unread > 0 || slices.ContainsFunc(all, func(n *node) bool { return n.slow && !n.known && !n.settled }), nil
+	return len(late)+unread > 0 || slices.ContainsFunc(all,
+		func(n *node) bool { return n.slow && !n.known && !n.settled }), nil
 }
 
 // fixedWords returns the fixed arguments if all of them may name a command,
@@ -78,7 +84,8 @@ func fixedWords(args []string) []string {
 // some.
 func admitAnything(nodes []*node) {
 	for _, n := range nodes {
-		if c := n.cmd; n.known && c.NoUsage && len(c.Options) > 0 && c.Runnable && len(c.Positionals)+len(c.Commands) == 0 {
+		if c := n.cmd; n.known && c.NoUsage && len(c.Options) > 0 && c.Runnable &&
+			len(c.Positionals)+len(c.Commands) == 0 {
 			c.Positionals = anything()
 		}
 	}
@@ -101,7 +108,9 @@ func (w *walk) deepen(ctx context.Context, nodes []*node) (unread int) {
 		unread = 1 // the man pages have not even been listed
 	}
 	if unread > 0 {
-		w.program.Incomplete = append(w.program.Incomplete, fmt.Sprintf("The time limit of %s was reached before all man pages and longer help texts were read.", w.o.Time))
+		w.program.Incomplete = append(w.program.Incomplete,
+			fmt.Sprintf("The time limit of %s was reached before all man pages and longer help texts were read.",
+				w.o.Time))
 	}
 	return min(unread, len(nodes))
 }
@@ -229,7 +238,8 @@ func (w *walk) finish(nodes, late []*node) {
 	}
 	say(names, fmt.Sprintf("The time limit of %s was reached before these commands were asked: %%s.", w.o.Time))
 	say(w.cut, fmt.Sprintf("There are more than %d commands; left out: %%s.", w.o.Nodes))
-	say(w.deep, fmt.Sprintf("Commands of more than %d words were not discovered; there are such commands below %%s.", w.o.Depth))
+	say(w.deep, fmt.Sprintf("Commands of more than %d words were not discovered; there are such commands below %%s.",
+		w.o.Depth))
 	names = nil
 	for _, n := range nodes {
 		if n.slow && !n.known {

@@ -75,7 +75,8 @@ func misspelled(root *model.Command, o *Options) error {
 		if len(wrong) == 0 || list.name == "only" && len(wrong) == len(list.patterns) { // which Filter names
 			continue
 		}
-		e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, slices.Index(list.patterns, wrong[0])), "no command matches %s", quoted(wrong[0]))
+		e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, slices.Index(list.patterns, wrong[0])),
+			"no command matches %s", quoted(wrong[0]))
 		e.Hint = Suggest(root, wrong[0])
 		return e
 	}

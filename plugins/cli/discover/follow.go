@@ -43,7 +43,8 @@ func (w *walk) takesCommand(n *node) bool {
 	for line := range strings.Lines(n.text) {
 		line = strings.TrimSpace(line)
 		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(line), "usage:"), "or:"))
-		if rest, ok := strings.CutPrefix(line, strings.ToLower(w.program.Name)+" "); ok && usageCommand.MatchString(rest) {
+		if rest, ok := strings.CutPrefix(line, strings.ToLower(w.program.Name)+" "); ok &&
+			usageCommand.MatchString(rest) {
 			return true
 		}
 	}

@@ -74,9 +74,11 @@ const (
 )
 
 var (
-	helpAfter  = regexp.MustCompile(`(?i)(?:^|[\s"'` + "`" + `])` + placeholder + `(?: [<\[]?(?:sub-?command|options|args)\S*)* (--help|-h|help)(?:[\s"'` + "`" + `.,)]|$)`)
+	helpAfter = regexp.MustCompile(`(?i)(?:^|[\s"'` + "`" + `])` + placeholder +
+		`(?: [<\[]?(?:sub-?command|options|args)\S*)* (--help|-h|help)(?:[\s"'` + "`" + `.,)]|$)`)
 	helpEither = regexp.MustCompile(`(?i)\{ ?(sub-?)?(command|cmd)s? ?\| ?help ?\}`)
-	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` + "`" + `.,)]|$)`)
+	helpBefore = regexp.MustCompile(`(?im)(?:^|[\s"'` + "`" + `])help (?:[a-z][\w-]* ){0,2}` + topic + `(?:[\s"'` +
+		"`" + `.,)]|$)`)
 
 	// standard matches how libraries that give --help to every command describe
 	// it.

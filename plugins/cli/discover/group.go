@@ -72,7 +72,8 @@ func (g *group) mayAsk(w *walk, n *node, f form) bool {
 		return true
 	}
 	level := risk(lastWord(n.cmd))
-	if g.acted >= strikes && answered <= 4*g.acted || level == fatal || level == drastic && (g.acted > 0 || w.evidence(f) < convincing) {
+	if g.acted >= strikes && answered <= 4*g.acted || level == fatal ||
+		level == drastic && (g.acted > 0 || w.evidence(f) < convincing) {
 		w.doubt(n)
 		return false
 	}
@@ -132,16 +133,18 @@ const (
 var riskNames = map[int][]string{
 	harmless: {
 		"list", "ls", "show", "status", "info", "get", "version", "describe", "view", "log", "logs", "search", "find",
-		"print", "cat", "check", "diff", "inspect", "query", "stat", "stats", "which", "explain", "whoami", "env", "doctor", "help",
+		"print", "cat", "check", "diff", "inspect", "query", "stat", "stats", "which", "explain", "whoami", "env",
+		"doctor", "help",
 	},
 	writing: {
-		"add", "apply", "build", "clean", "clear", "commit", "copy", "cp", "create", "disable", "edit", "enable", "exec", "import", "init",
-		"install", "kill", "login", "logout", "move", "mv", "patch", "pull", "push", "put", "rename", "replace", "reset", "restart",
-		"restore", "rollback", "run", "save", "send", "set", "start", "stop", "switch", "sync", "test", "update", "upgrade", "upload", "write",
+		"add", "apply", "build", "clean", "clear", "commit", "copy", "cp", "create", "disable", "edit", "enable",
+		"exec", "import", "init", "install", "kill", "login", "logout", "move", "mv", "patch", "pull", "push", "put",
+		"rename", "replace", "reset", "restart", "restore", "rollback", "run", "save", "send", "set", "start", "stop",
+		"switch", "sync", "test", "update", "upgrade", "upload", "write",
 	},
 	drastic: {
-		"delete", "deploy", "drop", "erase", "exit", "format", "prune", "publish", "purge", "release", "remove", "rm", "rmdir",
-		"terminate", "truncate", "uninstall", "unregister",
+		"delete", "deploy", "drop", "erase", "exit", "format", "prune", "publish", "purge", "release", "remove", "rm",
+		"rmdir", "terminate", "truncate", "uninstall", "unregister",
 	},
 	fatal: {
 		"destroy", "emergency", "factory-reset", "halt", "hibernate", "kexec", "nuke", "poweroff", "reboot", "rescue",

@@ -14,11 +14,12 @@ var alternatives = [][]string{{"-help"}, {"help"}, {"-H"}, {"-?"}, {"--usage"}}
 // mentions it this way.
 var tails = append(alternatives[:len(alternatives):len(alternatives)], [][]string{
 	{"help", "-a"}, {"help", "--all"}, {"help", "-all"}, {"help", "all"}, {"help", "commands"},
-	{"--help", "all"}, {"--help=all"}, {"--help", "--all"}, {"--help", "options"}, {"-h", "all"}, {"--help-all"}, {"-help-all"}, {"--help", "-a"},
-	{"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"}, {"--help", "long"},
-	{"--help=full"}, {"--help", "full"}, {"-h", "full"}, {"--help-full"}, {"--helpfull"}, {"--fullhelp"}, {"--full-help"},
-	{"--help-more"}, {"--more-help"}, {"--help-extra"}, {"--help", "-v"}, {"-v", "--help"}, {"--help", "--verbose"}, {"--help=verbose"},
-	{"--list"}, {"--list-commands"}, {"--commands"}, {"commands"}, {"options"}, {"help", "options"},
+	{"--help", "all"}, {"--help=all"}, {"--help", "--all"}, {"--help", "options"}, {"-h", "all"}, {"--help-all"},
+	{"-help-all"}, {"--help", "-a"}, {"-h", "long"}, {"--help-long"}, {"--longhelp"}, {"--long-help"},
+	{"--help", "long"}, {"--help=full"}, {"--help", "full"}, {"-h", "full"}, {"--help-full"}, {"--helpfull"},
+	{"--fullhelp"}, {"--full-help"}, {"--help-more"}, {"--more-help"}, {"--help-extra"}, {"--help", "-v"},
+	{"-v", "--help"}, {"--help", "--verbose"}, {"--help=verbose"}, {"--list"}, {"--list-commands"}, {"--commands"},
+	{"commands"}, {"options"}, {"help", "options"},
 }...)
 
 // A hint is a further question that a text suggests.
@@ -32,7 +33,9 @@ type hint struct {
 
 var (
 	// more matches a line that leads to more help.
-	more = regexp.MustCompile(`(?i)\b(help|lists?|all|commands?|options?|usage|details?|more|complete|full|information)\b`)
+	more = regexp.MustCompile(
+		`(?i)\b(help|lists?|all|commands?|options?|usage|details?|more|complete|full|information)\b`,
+	)
 
 	// tooMuch matches the warning about an answer that is too long to be
 	// useful.
@@ -61,7 +64,8 @@ func hints(text, program string, path []string) []hint {
 		for _, whole := range [][]string{tail, slices.Concat(path, tail)} {
 			for _, line := range lines {
 				if mentions(line, program, whole) {
-					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line), instead: i < len(alternatives)}
+					h := hint{args: whole, shared: whole[len(whole)-1] == "options" && everywhere.MatchString(line),
+						instead: i < len(alternatives)}
 					if !slices.ContainsFunc(found, func(f hint) bool { return slices.Equal(f.args, h.args) }) {
 						found = append(found, h)
 					}
@@ -127,7 +131,8 @@ func mentions(line, program string, args []string) bool {
 		if tooMuch.MatchString(line) {
 			return false
 		}
-		if alone || isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
+		if alone ||
+			isAdvice(before, after, program, strings.HasPrefix(words, "-")) && wanted.MatchString(before+" "+after) {
 			return true
 		}
 		start += i + len(words)

@@ -88,7 +88,8 @@ func unreadable(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(stamp{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano(), Inode: inode(info)})
+	text, err := json.Marshal(stamp{Path: path, Size: info.Size(), Modified: info.ModTime().UnixNano(),
+		Inode: inode(info)})
 	if err != nil {
 		return "", err
 	}

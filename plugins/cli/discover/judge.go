@@ -62,7 +62,8 @@ func (w *walk) judge(a answer, n *node) *reply {
 			r.cmd, r.text = c, text
 		}
 	}
-	rejection := a.status != 0 && rejects(a.stderr+"\n"+a.stdout) || len(n.cmd.Path) > 0 && aboutHelp.MatchString(r.text)
+	rejection := a.status != 0 && rejects(a.stderr+"\n"+a.stdout) ||
+		len(n.cmd.Path) > 0 && aboutHelp.MatchString(r.text)
 	switch {
 	case r.cmd == nil && rejection:
 		r.verdict = rejected
@@ -103,7 +104,8 @@ func keepNamed(c *model.Command, text string) bool {
 		return false
 	}
 	words := map[string]bool{}
-	for _, w := range strings.FieldsFunc(m[1], func(r rune) bool { return strings.ContainsRune(" \t\n|()[]{}<>,", r) }) {
+	for _, w := range strings.FieldsFunc(m[1],
+		func(r rune) bool { return strings.ContainsRune(" \t\n|()[]{}<>,", r) }) {
 		words[w] = true
 	}
 	c.Commands = slices.DeleteFunc(c.Commands, func(sub *model.Command) bool { return !words[lastWord(sub)] })

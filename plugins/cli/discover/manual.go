@@ -21,7 +21,8 @@ const pagesAsked = 200
 // a script.
 func (w *walk) manProber() *prober {
 	path, err := stdio.Resolve("man", "", w.prober.env)
-	if err != nil || slices.ContainsFunc(w.prober.fixed, func(a string) bool { return !strings.HasPrefix(a, "-") }) || !isName(w.program.Name) {
+	if err != nil || slices.ContainsFunc(w.prober.fixed, func(a string) bool { return !strings.HasPrefix(a, "-") }) ||
+		!isName(w.program.Name) {
 		return nil
 	}
 	man := w.prober.of(path)

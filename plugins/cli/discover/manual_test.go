@@ -31,8 +31,10 @@ func TestManProber(t *testing.T) {
 func TestPageIn(t *testing.T) {
 	names := []string{"sam-index", "sam-faidx", "prog-a.b"}
 	for file, want := range map[string]string{
-		"/usr/share/man/man1/sam-index.1.gz": "sam-index", "/usr/share/man/man1/sam-faidx.1": "sam-faidx", "sam-index": "sam-index", "/m/prog-a.b.1.gz": "prog-a.b",
-		"/usr/share/man/man1/other.1.gz": "", "/usr/share/man/man1/other": "", "": "", "/": "", ".": "", ".gz": "", "sam-index-more.1": "",
+		"/usr/share/man/man1/sam-index.1.gz": "sam-index", "/usr/share/man/man1/sam-faidx.1": "sam-faidx",
+		"sam-index": "sam-index", "/m/prog-a.b.1.gz": "prog-a.b",
+		"/usr/share/man/man1/other.1.gz": "", "/usr/share/man/man1/other": "",
+		"": "", "/": "", ".": "", ".gz": "", "sam-index-more.1": "",
 	} {
 		if got := pageIn(names, file); got != want {
 			t.Errorf("%q: %q, want %q", file, got, want)

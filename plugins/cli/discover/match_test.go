@@ -140,7 +140,8 @@ func TestFilterThatSelectsNothing(t *testing.T) {
 	} {
 		_, _, err := Filter(c.root, list(c.only), list(c.except))
 		e, ok := errors.AsType[*sdk.Error](err)
-		if !ok || e.Code != sdk.Invalid || e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint) {
+		if !ok || e.Code != sdk.Invalid || e.Path != c.path || !strings.Contains(e.Message, c.message) ||
+			!strings.Contains(e.Hint, c.hint) {
 			t.Errorf("%q, %q: %#v", c.only, c.except, err)
 		}
 	}
@@ -151,7 +152,8 @@ func TestUnselectedCommandsAreNotAsked(t *testing.T) {
 	p := f.run(func(o *Options) { o.Only = []string{"image *"}; o.Except = []string{"image store"} })
 	wantNames(t, names(p), "image", "image list")
 	wantNames(t, f.calls(), "--help", "--version", "image --help", "image list --help")
-	if _, err := Run(t.Context(), f.options(func(o *Options) { o.Only = []string{"imgae"} })); err == nil || !strings.Contains(err.(*sdk.Error).Hint, `"image"`) {
+	if _, err := Run(t.Context(), f.options(func(o *Options) { o.Only = []string{"imgae"} })); err == nil ||
+		!strings.Contains(err.(*sdk.Error).Hint, `"image"`) {
 		t.Errorf("%#v", err)
 	}
 }
@@ -186,7 +188,8 @@ esac`)
 	deep := newFake(t, `n=$#
 printf 'Usage: prog %s COMMAND\n\nCommands:\n  a%s  First\n  b%s  Second\n\nOptions:\n  -q, --quiet-%s  Say less\n' "$*" $n $n $n`)
 	p := deep.run(func(o *Options) { o.Depth, o.Only, o.Except = 2, []string{"a1", "b1 x9"}, []string{"a1 b2 y9"} })
-	if said := strings.Join(p.Incomplete, " "); !strings.Contains(said, `only: "b1 x9"`) || !strings.Contains(said, `except: "a1 b2 y9"`) {
+	if said := strings.Join(p.Incomplete, " "); !strings.Contains(said, `only: "b1 x9"`) ||
+		!strings.Contains(said, `except: "a1 b2 y9"`) {
 		t.Errorf("%q", p.Incomplete)
 	}
 }

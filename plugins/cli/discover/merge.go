@@ -36,7 +36,8 @@ func (w *walk) join(n *node, other *model.Command) {
 		if known := findOption(c, o.Names); known != nil {
 			// A name that belongs to another option of this command stays
 			// there.
-			o.Names = slices.DeleteFunc(slices.Clone(o.Names), func(name string) bool { return findOption(c, []string{name}) != nil })
+			o.Names = slices.DeleteFunc(slices.Clone(o.Names),
+				func(name string) bool { return findOption(c, []string{name}) != nil })
 			fill(known, &o)
 			continue
 		}
@@ -60,7 +61,8 @@ func tooMany(c *model.Command, left int) string {
 	if len(c.Path) > 0 {
 		name = spell(c.Path)
 	}
-	return name + " has more than " + strconv.Itoa(maxOptions) + " options; the last " + plural(left, "option") + " of a further help text were left out."
+	return name + " has more than " + strconv.Itoa(maxOptions) + " options; the last " + plural(left, "option") +
+		" of a further help text were left out."
 }
 
 // fill completes an option with what another text says about it.

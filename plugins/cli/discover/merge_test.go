@@ -35,7 +35,8 @@ func TestJoin(t *testing.T) {
 		got = append(got, strings.Join(o.Names, " ")+": "+o.Description+": "+string(o.Value.Kind)+o.Value.Default)
 	}
 	want := []string{
-		"--color: In colour: bool", "--output -o: Where to: path", "-h: People's sizes: bool", "--help: Shows this: bool",
+		"--color: In colour: bool", "--output -o: Where to: path",
+		"-h: People's sizes: bool", "--help: Shows this: bool",
 		"--number: How many: integer7", "--extra: Only here: bool",
 	}
 	if !slices.Equal(got, want) {
@@ -54,7 +55,8 @@ func TestJoinBoundsTheOptions(t *testing.T) {
 		other.Options = append(other.Options, option("", model.Bool, "--o"+strings.Repeat("x", i)))
 	}
 	w.join(n, other)
-	if len(n.cmd.Options) != maxOptions || len(w.program.Incomplete) != 1 || !strings.Contains(w.program.Incomplete[0], "5 options") {
+	if len(n.cmd.Options) != maxOptions || len(w.program.Incomplete) != 1 ||
+		!strings.Contains(w.program.Incomplete[0], "5 options") {
 		t.Errorf("%d, %q", len(n.cmd.Options), w.program.Incomplete)
 	}
 }

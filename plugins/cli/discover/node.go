@@ -33,7 +33,8 @@ type node struct {
 func (n *node) accept(r *reply) {
 	n.known, n.text, n.own = true, r.text, len(r.cmd.Options)
 	listed := *n.cmd
-	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases, func(a string) bool { return n.isSibling(a) || n.isElsewhere(a, r.text) })
+	r.cmd.Aliases = slices.DeleteFunc(r.cmd.Aliases,
+		func(a string) bool { return n.isSibling(a) || n.isElsewhere(a, r.text) })
 	*n.cmd = *r.cmd
 	n.cmd.Path, n.cmd.Commands = listed.Path, nil
 	// The list of commands has the better short description.
@@ -56,7 +57,8 @@ func (n *node) accept(r *reply) {
 // word is not an alias, although a text may call it one: "images rm" may be the
 // same as the root command "rmi".
 func (n *node) isSibling(word string) bool {
-	return n.parent != nil && slices.ContainsFunc(n.parent.found, func(c *model.Command) bool { return c != n.cmd && lastWord(c) == word })
+	return n.parent != nil &&
+		slices.ContainsFunc(n.parent.found, func(c *model.Command) bool { return c != n.cmd && lastWord(c) == word })
 }
 
 // assumed is the confidence in a command of which only the name is known.
@@ -154,7 +156,8 @@ func (n *node) findOne(c *model.Command) {
 	sub.Path = append(slices.Clip(n.cmd.Path), name)
 	sub.Aliases = slices.DeleteFunc(slices.Clone(c.Aliases), func(a string) bool { return !isName(a) || a == name })
 	// A command that is an alias of this one is not a second command.
-	n.found = slices.DeleteFunc(n.found, func(k *model.Command) bool { return slices.Contains(sub.Aliases, lastWord(k)) })
+	n.found = slices.DeleteFunc(n.found,
+		func(k *model.Command) bool { return slices.Contains(sub.Aliases, lastWord(k)) })
 	n.found = append(n.found, &sub)
 }
 
@@ -178,7 +181,8 @@ func isName(word string) bool {
 		return false
 	}
 	return !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.:+@", r)
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("-_.:+@", r)
 	})
 }
 

@@ -73,7 +73,8 @@ var processSlots = make(chan struct{}, runtime.NumCPU()+2)
 func (p *prober) with(variables ...string) *prober {
 	return &prober{
 		path: p.path, fixed: p.fixed, name: p.name, dir: p.dir, env: p.env, time: p.time, output: p.output,
-		log: p.log, slots: p.slots, variants: slices.Concat(p.variants, variables), pageOf: p.pageOf, ownHome: p.ownHome, answers: p.answers,
+		log: p.log, slots: p.slots, variants: slices.Concat(p.variants, variables), pageOf: p.pageOf,
+		ownHome: p.ownHome, answers: p.answers,
 		slowest: p.slowest, rules: p.rules,
 	}
 }
@@ -116,7 +117,8 @@ func (p *prober) ask(ctx context.Context, args ...string) answer {
 	a.took = time.Since(begun)
 	p.measure(a)
 	p.answers.store(question, a, late)
-	p.log.Trace("asked", "args", strings.Join(args, " "), "status", a.status, "bytes", len(a.stdout)+len(a.stderr), "took", time.Since(begun).Round(time.Millisecond), "error", a.failed)
+	p.log.Trace("asked", "args", strings.Join(args, " "), "status", a.status, "bytes", len(a.stdout)+len(a.stderr),
+		"took", time.Since(begun).Round(time.Millisecond), "error", a.failed)
 	return a
 }
 
@@ -143,7 +145,8 @@ func (p *prober) run(ctx context.Context, args []string) answer {
 	full := make(chan struct{}, 2) // one element for each stream
 	stdout, stderr := &limitedWriter{limit: p.output, full: full}, &limitedWriter{limit: p.output, full: full}
 	proc, err := subprocess.Start(process.Command{
-		Path: p.path, Args: slices.Concat([]string{p.name}, p.fixed, args), Env: slices.Concat(p.env, p.variants), Dir: p.dir,
+		Path: p.path, Args: slices.Concat([]string{p.name}, p.fixed, args),
+		Env: slices.Concat(p.env, p.variants), Dir: p.dir,
 	}, p.rules, nil, stdout, stderr)
 	if err != nil {
 		return answer{status: -1, failed: err}
@@ -191,7 +194,9 @@ func (w *limitedWriter) Write(b []byte) (int, error) {
 var errOverflow = errors.New("the output exceeds its limit")
 
 var (
-	escapes    = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_]|[()][0-9A-B])")
+	escapes = regexp.MustCompile(
+		"\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\^_]|[()][0-9A-B])",
+	)
 	overstrike = regexp.MustCompile("[^\n]\b")
 )
 
@@ -211,7 +216,8 @@ func plain(text []byte) string {
 func newProber(o *Options, path string, box *workspace, answers *answerStore) *prober {
 	return &prober{
 		path: path, fixed: o.Command[1:], name: argv0(o.Command[0], path), dir: box.workDir, env: box.env,
-		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, slots: make(chan struct{}, o.Parallel), answers: answers, slowest: new(atomic.Int64), rules: box.rules,
+		time: o.ProbeTime, output: o.ProbeOutput, log: o.Log, slots: make(chan struct{}, o.Parallel), answers: answers,
+		slowest: new(atomic.Int64), rules: box.rules,
 	}
 }
 

@@ -107,7 +107,8 @@ func speaksClick(ctx context.Context, p *prober) bool {
 // its description.
 func completeClick(ctx context.Context, p *prober, path []string, word string) []completion {
 	words := strings.Join(append([]string{programName(p.path)}, path...), " ") + " " + word
-	a := p.with(clickVariable(p)+"=zsh_complete", "COMP_WORDS="+words, "COMP_CWORD="+strconv.Itoa(len(path)+1)).ask(ctx, string(longFlag))
+	a := p.with(clickVariable(p)+"=zsh_complete", "COMP_WORDS="+words, "COMP_CWORD="+strconv.Itoa(len(path)+1)).ask(ctx,
+		string(longFlag))
 	if a.failed != nil || a.status != 0 {
 		return nil
 	}
@@ -133,7 +134,8 @@ func completeClick(ctx context.Context, p *prober, path []string, word string) [
 // set.
 func speaksClap(ctx context.Context, p *prober) bool {
 	a := p.with("COMPLETE=fish").ask(ctx, string(longFlag))
-	return a.failed == nil && a.status == 0 && strings.HasPrefix(strings.TrimSpace(a.stdout), "complete ") && strings.Contains(a.stdout, "COMPLETE=fish")
+	return a.failed == nil && a.status == 0 && strings.HasPrefix(strings.TrimSpace(a.stdout), "complete ") &&
+		strings.Contains(a.stdout, "COMPLETE=fish")
 }
 
 // completeClap asks a program built with clap.

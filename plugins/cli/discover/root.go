@@ -51,7 +51,8 @@ func (w *walk) learnRoot(ctx context.Context, box *workspace) (*node, error) {
 // commands called help do something else.
 func isHelpCommand(c *model.Command) bool {
 	s := strings.ToLower(c.Summary)
-	return lastWord(c) == "help" && (strings.Contains(s, "help") || strings.Contains(s, "usage") || strings.Contains(s, "command"))
+	return lastWord(c) == "help" &&
+		(strings.Contains(s, "help") || strings.Contains(s, "usage") || strings.Contains(s, "command"))
 }
 
 // slowShare divides the time limit of one question. A program that takes longer

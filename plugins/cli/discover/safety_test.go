@@ -50,7 +50,8 @@ func TestOneCommandIgnoresHelp(t *testing.T) {
 *) echo "$*" >>"$here/acted" ;;
 esac`)
 	p := f.run()
-	for _, never := range []string{"apply -h", "apply help", "help apply", "delete --help", "reboot --help", "reboot -h"} {
+	for _, never := range []string{"apply -h", "apply help", "help apply", "delete --help",
+		"reboot --help", "reboot -h"} {
 		if f.called(never) {
 			t.Errorf("the program was asked %q", never)
 		}
@@ -66,7 +67,9 @@ esac`)
 // TestDocumentedFormIsUsedForAllCommands discovers a program that documents a
 // form for every command.
 func TestDocumentedFormIsUsedForAllCommands(t *testing.T) {
-	for _, says := range []string{"Run 'prog COMMAND --help' for more.", `Use "prog [command] --help" for more information about a command.`, "  -h, --help  Show this message and exit."} {
+	for _, says := range []string{"Run 'prog COMMAND --help' for more.",
+		`Use "prog [command] --help" for more information about a command.`,
+		"  -h, --help  Show this message and exit."} {
 		f := newFake(t, `case "$*" in
 --help) `+listing+`; cat <<'EOF'
 `+says+`
@@ -103,14 +106,16 @@ func TestProbeEnvironment(t *testing.T) {
 	f := newFake(t, `env >"$here/env"; pwd >"$here/pwd"; echo left >"$HOME/left"; echo left >left; cat >"$here/stdin"
 printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`)
 	f.run(func(o *Options) {
-		o.Env = append(o.Env, "DISPLAY=:0", "SSH_AUTH_SOCK=/tmp/agent", "FORCE_COLOR=3", "LESS=-R", "LC_TIME=de_DE", "PAGER=less", "KEPT=yes")
+		o.Env = append(o.Env, "DISPLAY=:0", "SSH_AUTH_SOCK=/tmp/agent", "FORCE_COLOR=3", "LESS=-R", "LC_TIME=de_DE",
+			"PAGER=less", "KEPT=yes")
 	})
 	text, err := os.ReadFile(filepath.Join(filepath.Dir(f.path), "env"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := strings.Split(string(text), "\n")
-	for _, want := range []string{"KEPT=yes", "PAGER=cat", "LC_ALL=C.UTF-8", "COLUMNS=400", "TERM=dumb", "NO_COLOR=1", "GIT_TERMINAL_PROMPT=0", "EDITOR=false", "CI=1"} {
+	for _, want := range []string{"KEPT=yes", "PAGER=cat", "LC_ALL=C.UTF-8", "COLUMNS=400", "TERM=dumb", "NO_COLOR=1",
+		"GIT_TERMINAL_PROMPT=0", "EDITOR=false", "CI=1"} {
 		if !slices.Contains(env, want) {
 			t.Errorf("the probe lacks %s", want)
 		}
@@ -189,7 +194,8 @@ func TestHostileProgramsAreBounded(t *testing.T) {
 		{"prints for ever", `yes 'Usage: prog --option'`},
 		{"prints zeros for ever", `cat /dev/zero`},
 		{"leaves children", `setsid sleep 1000 >/dev/null 2>&1 & sleep 1000 & (sleep 1000 &) ; printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`},
-		{"leaves children that hold the pipe", `setsid sh -c 'sleep 1000; echo late' & printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`},
+		{"leaves children that hold the pipe",
+			`setsid sh -c 'sleep 1000; echo late' & printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`},
 		{"waits for input", `read -r answer; printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`},
 		{"takes its permissions away", `mkdir "$HOME/a" && echo x >"$HOME/a/b" && chmod 0 "$HOME/a"; printf 'Usage: prog\n\nOptions:\n  -x, --extra  More\n'`},
 	} {

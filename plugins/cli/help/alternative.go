@@ -102,7 +102,8 @@ func (n node) named() bool {
 // prefix reports whether n is the optional start of the argument behind it, as
 // in "[NAMESPACE:]FILE".
 func (n node) prefix() bool {
-	return n.open == '[' && !n.glued && len(n.alts) == 1 && len(n.alts[0]) == 1 && n.alts[0][0].plain() && strings.HasSuffix(n.alts[0][0].text, ":")
+	return n.open == '[' && !n.glued && len(n.alts) == 1 && len(n.alts[0]) == 1 && n.alts[0][0].plain() &&
+		strings.HasSuffix(n.alts[0][0].text, ":")
 }
 
 // begunBy reports whether the node before node i is the optional start of its

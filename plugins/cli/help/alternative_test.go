@@ -3,7 +3,8 @@ package help
 // alternativeLayouts are usages with alternatives and arguments in unusual
 // forms.
 var alternativeLayouts = []layout{
-	{name: "a file or a directory or a process", about: About{Program: "scan"}, text: `Usage: scan [OPTION]... [NAMESPACE:]RULES_FILE... FILE | DIR | PID
+	{name: "a file or a directory or a process", about: About{Program: "scan"},
+		text: `Usage: scan [OPTION]... [NAMESPACE:]RULES_FILE... FILE | DIR | PID
 
   -c,  --count   print only number of matches
 `, want: `
@@ -12,7 +13,8 @@ var alternativeLayouts = []layout{
 <file> string required
 runnable`},
 
-	{name: "alternatives with several arguments", about: About{Program: "count"}, text: `Usage: count [options] <file(s)/dir(s)> | <set 1> <set 2> | <report files>
+	{name: "alternatives with several arguments", about: About{Program: "count"},
+		text: `Usage: count [options] <file(s)/dir(s)> | <set 1> <set 2> | <report files>
 `, want: `
 <file/dir> string required many
 runnable`},
@@ -35,7 +37,8 @@ runnable`},
 <file> path
 runnable`},
 
-	{name: "the value of an option before a bar", about: About{Program: "p"}, text: "Usage: p [-v] --type rsa | dsa\n", want: `
+	{name: "the value of an option before a bar", about: About{Program: "p"},
+		text: "Usage: p [-v] --type rsa | dsa\n", want: `
 -v bool
 --type string rsa required
 <dsa> string required
@@ -46,11 +49,13 @@ runnable`},
 <name> string
 runnable`},
 
-	{name: "an alias of a command", about: About{Program: "spell", Path: []string{"suggestions"}}, text: "Usage: spell suggestions|sug [options] [words...]\n", want: `
+	{name: "an alias of a command", about: About{Program: "spell", Path: []string{"suggestions"}},
+		text: "Usage: spell suggestions|sug [options] [words...]\n", want: `
 <words> string many
 runnable`},
 
-	{name: "an alias of a nested command", about: About{Program: "spell", Path: []string{"link", "list"}}, text: "Usage: spell link list|ls [options]\n", want: `
+	{name: "an alias of a nested command", about: About{Program: "spell", Path: []string{"link", "list"}},
+		text: "Usage: spell link list|ls [options]\n", want: `
 runnable`},
 
 	{name: "words that are no alias", about: About{Program: "unit"}, text: "Usage: unit start|stop NAME\n", want: `
@@ -58,7 +63,8 @@ runnable`},
 <name> string required
 runnable`},
 
-	{name: "names in camel case", about: About{Program: "pdf", Path: []string{"merge"}}, text: `Concatenate files into outFile.
+	{name: "names in camel case", about: About{Program: "pdf", Path: []string{"merge"}},
+		text: `Concatenate files into outFile.
 
 Usage:
   pdf merge outFile inFile... [flags]
@@ -96,7 +102,8 @@ runnable`},
 -v bool
 runnable`},
 
-	{name: "options of a package of Go below the usage", about: About{Program: "conform"}, text: `Usage: conform [OPTION]... [FILE OR FOLDER]...
+	{name: "options of a package of Go below the usage", about: About{Program: "conform"},
+		text: `Usage: conform [OPTION]... [FILE OR FOLDER]...
   -cache string
     	cache schemas downloaded via HTTP to this folder
   -debug
@@ -130,15 +137,18 @@ runnable`},
 
 // fileLayouts are usages with names of files as placeholders.
 var fileLayouts = []layout{
-	{name: "endings of files", about: About{Program: "sam"}, text: "Usage: sam [options] <in.bam>|<in.sam> [out.sam.gz]\n", want: `
+	{name: "endings of files", about: About{Program: "sam"},
+		text: "Usage: sam [options] <in.bam>|<in.sam> [out.sam.gz]\n", want: `
 <in.bam> path required
 <out.sam.gz> path
 runnable`},
-	{name: "a file with or without compression", about: About{Program: "sam"}, text: "Usage: sam <file.fa|file.fa.gz> [region ...]\n", want: `
+	{name: "a file with or without compression", about: About{Program: "sam"},
+		text: "Usage: sam <file.fa|file.fa.gz> [region ...]\n", want: `
 <file.fa|file.fa.gz> string required
 <region> string many
 runnable`},
-	{name: "words with dots that are values", about: About{Program: "p"}, text: "Usage: p {v1.2|v1.3|inner.part} [FILE]\n", want: `
+	{name: "words with dots that are values", about: About{Program: "p"},
+		text: "Usage: p {v1.2|v1.3|inner.part} [FILE]\n", want: `
 <choice> enum required
 <file> path
 runnable`},
@@ -157,7 +167,8 @@ var valueLayouts = []layout{
 --posix -p bool
 runnable`},
 
-	{name: "the content of a file", about: About{Program: "geo"}, text: "Usage: geo [-where restricted_where|@filename] [-mode read|write] FILE\n", want: `
+	{name: "the content of a file", about: About{Program: "geo"},
+		text: "Usage: geo [-where restricted_where|@filename] [-mode read|write] FILE\n", want: `
 -where string restricted_where|@filename
 -mode enum read|write {read,write}
 <file> path required

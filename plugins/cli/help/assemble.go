@@ -9,7 +9,9 @@ import (
 )
 
 // complaint matches the error of a program that does not know --help.
-var complaint = regexp.MustCompile(`(?i)(unknown|unrecogni[sz]ed|invalid|illegal|bad) (option|flag|argument|switch)|^error\b`)
+var complaint = regexp.MustCompile(
+	`(?i)(unknown|unrecogni[sz]ed|invalid|illegal|bad) (option|flag|argument|switch)|^error\b`,
+)
 
 // describe sets the summary and the description from the text before the first
 // list.
@@ -115,7 +117,8 @@ func (p *parser) required(n int) {
 
 // printsText reports whether an option only prints a text about the program.
 func printsText(names []string) bool {
-	return slices.ContainsFunc(names, func(n string) bool { return n == "-h" || n == "--help" || n == "-help" || n == "--version" })
+	return slices.ContainsFunc(names,
+		func(n string) bool { return n == "-h" || n == "--help" || n == "-help" || n == "--version" })
 }
 
 // conflict records options that exclude each other.
@@ -171,7 +174,8 @@ func (p *parser) alias(list string) {
 	self := p.about.Path[len(p.about.Path)-1]
 	for part := range strings.SplitSeq(list, ",") {
 		name := lastWord(part)
-		if lowerForm.MatchString(name) && name != self && !slices.Contains(p.cmd.Aliases, name) && len(p.cmd.Aliases) < 16 {
+		if lowerForm.MatchString(name) && name != self && !slices.Contains(p.cmd.Aliases, name) &&
+			len(p.cmd.Aliases) < 16 {
 			p.cmd.Aliases = append(p.cmd.Aliases, name)
 		}
 	}
@@ -245,7 +249,8 @@ func (p *parser) completeArguments(sub *model.Command, c *call, name string) {
 	merge(sub.Positionals, c.positionals[at+1:])
 	// An argument that only another usage has is optional.
 	for _, a := range c.positionals[at+1:] {
-		if !slices.ContainsFunc(sub.Positionals, func(b model.Positional) bool { return b.Name == a.Name }) && len(sub.Positionals) == 0 {
+		if !slices.ContainsFunc(sub.Positionals, func(b model.Positional) bool { return b.Name == a.Name }) &&
+			len(sub.Positionals) == 0 {
 			a.Required = false
 			sub.Positionals = append(sub.Positionals, a)
 		}
@@ -292,4 +297,6 @@ func (p *parser) readSentences() {
 	}
 }
 
-var sentenceForm = regexp.MustCompile(`^The ((?:--?[A-Za-z][\w.-]*(?:=\S+)?(?:, and |, | and )?)+) (?:flag|option|switch)s? `)
+var sentenceForm = regexp.MustCompile(
+	`^The ((?:--?[A-Za-z][\w.-]*(?:=\S+)?(?:, and |, | and )?)+) (?:flag|option|switch)s? `,
+)

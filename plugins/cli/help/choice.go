@@ -121,7 +121,8 @@ func keyword(n node) bool {
 		return false
 	}
 	word, value := n.alts[0][0], n.alts[0][1]
-	return word.plain() && value.plain() && lowerForm.MatchString(word.text) && (shouted(value.text) || wrapped(value.text, '<', '>'))
+	return word.plain() && value.plain() && lowerForm.MatchString(word.text) &&
+		(shouted(value.text) || wrapped(value.text, '<', '>'))
 }
 
 // collapseKeywords replaces the positionals by one list if a usage consists of
@@ -134,7 +135,8 @@ func (c *call) collapseKeywords() {
 	if len(c.positionals) > 0 && c.positionals[0].Name == c.literal {
 		all = append(all, c.positionals[0])
 	}
-	c.positionals = append(all, model.Positional{Name: "args", Value: model.Value{Kind: model.String}, Repeatable: true})
+	c.positionals = append(all,
+		model.Positional{Name: "args", Value: model.Value{Kind: model.String}, Repeatable: true})
 }
 
 // alternatives reads "{show pkg... | stats | dump}": several literal words,
@@ -236,7 +238,9 @@ func (w *walker) list(n node, in place) bool {
 		} else if !n.bare {
 			w.call.choices = append(w.call.choices, c...)
 		}
-		w.positional(model.Positional{Name: w.choiceName(c), Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional, Repeatable: in.repeat})
+		w.positional(model.Positional{Name: w.choiceName(c),
+			Value: model.Value{Kind: model.Enum, Choices: c, Placeholder: text}, Required: !in.optional,
+			Repeatable: in.repeat})
 		return true
 	}
 	if name := lower(all[0]); name != "" && len(all) > 1 && !slices.ContainsFunc(all, omitted) {

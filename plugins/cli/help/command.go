@@ -14,7 +14,8 @@ var (
 	pageForm  = regexp.MustCompile(`^([a-z][a-z0-9-]*)\([1-9]\)(:?(?:[ \t,/|].*)?)$`)
 	aliasNote = regexp.MustCompile(`[\[(]alias(?:es)?: ([^\])]*)[\])]`)
 	aliasLine = regexp.MustCompile(`^(?i:alias(?:es)?): ([a-z][a-z0-9_:-]*(?:, *[a-z][a-z0-9_:-]*)*)$`)
-	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` + "`" + `]?\.?$`)
+	aliasOf   = regexp.MustCompile(`(?i)^(?:an )?alias(?:es)?(?: of| for|:) ['"` + "`" + `]?([a-z][a-z0-9-]*)['"` +
+		"`" + `]?\.?$`)
 )
 
 // A listedCommand is one entry of a list of commands.
@@ -158,7 +159,8 @@ func (l *lister) usable(c *listedCommand) bool {
 		form = lowerForm
 	}
 	for _, w := range c.words {
-		if hasWord(strings.ToLower(w), []string{"example", "examples", "note"}) && w[0] <= 'Z' || !form.MatchString(w) || len(w) > 48 || integer(w) || strings.HasSuffix(w, ".") {
+		if hasWord(strings.ToLower(w), []string{"example", "examples", "note"}) && w[0] <= 'Z' ||
+			!form.MatchString(w) || len(w) > 48 || integer(w) || strings.HasSuffix(w, ".") {
 			return false
 		}
 	}
@@ -214,7 +216,8 @@ func (l *lister) entry(i int) *listedCommand {
 	for len(words) > 0 {
 		w := words[0]
 		more := strings.HasSuffix(w, ",")
-		names := strings.FieldsFunc(strings.TrimSuffix(strings.TrimRight(w, ",:"), "*"), func(r rune) bool { return r == '|' || r == ',' || r == '/' })
+		names := strings.FieldsFunc(strings.TrimSuffix(strings.TrimRight(w, ",:"), "*"),
+			func(r rune) bool { return r == '|' || r == ',' || r == '/' })
 		if len(names) == 0 || !nameForm.MatchString(names[0]) {
 			break
 		}
@@ -271,7 +274,8 @@ func (l *lister) explainedBelow(i int) bool {
 func (l *lister) operands(c *listedCommand, words []string, desc string, beside bool) *listedCommand {
 	for i, w := range words {
 		switch {
-		case strings.IndexByte("<[{(|.-", w[0]) >= 0, shouted(w), strings.HasSuffix(w, "..."), strings.ContainsAny(w, "<|=>]})"):
+		case strings.IndexByte("<[{(|.-", w[0]) >= 0, shouted(w), strings.HasSuffix(w, "..."),
+			strings.ContainsAny(w, "<|=>]})"):
 			c.named = true
 		case !beside:
 			return nil // a sentence
@@ -286,7 +290,8 @@ func (l *lister) operands(c *listedCommand, words []string, desc string, beside 
 
 // unprefixed removes the program and its path from the start of an entry.
 func (l *lister) unprefixed(body string) string {
-	if rest, ok := strings.CutPrefix(body, strings.Join(l.path, " ")+" "); ok && len(l.path) > 0 && rest != "" && letter(rest[0]) {
+	if rest, ok := strings.CutPrefix(body, strings.Join(l.path, " ")+" "); ok && len(l.path) > 0 && rest != "" &&
+		letter(rest[0]) {
 		body = rest // kingpin: "check config FILE"
 	}
 	for _, prefix := range append([]string{l.program}, l.path...) {
@@ -318,7 +323,8 @@ func (l *lister) parts(body string, indent int) (head, desc string, beside bool)
 			}
 			start, end = next, stop
 		}
-		return strings.TrimSuffix(body[:start], " -"), strings.TrimPrefix(strings.TrimPrefix(body[end:], "- "), ": "), true
+		return strings.TrimSuffix(body[:start], " -"), strings.TrimPrefix(strings.TrimPrefix(body[end:], "- "),
+			": "), true
 	}
 	for _, sep := range []string{" - ", ": ", " -- ", " : "} {
 		if head, desc, ok := strings.Cut(body, sep); ok && len(strings.Fields(head)) <= 4 {
@@ -330,7 +336,8 @@ func (l *lister) parts(body string, indent int) (head, desc string, beside bool)
 	if c := l.column - indent; c > 0 && len(body) >= c {
 		for at := c - 1; at < len(body); at++ {
 			if body[at] == ' ' {
-				if strings.IndexByte("<[{(", body[at+1]) >= 0 || strings.Count(body[:at], "[") != strings.Count(body[:at], "]") {
+				if strings.IndexByte("<[{(", body[at+1]) >= 0 ||
+					strings.Count(body[:at], "[") != strings.Count(body[:at], "]") {
 					continue
 				}
 				return body[:at], strings.TrimSpace(body[at:]), false

@@ -5,7 +5,9 @@ import "regexp"
 var (
 	// inlineList matches names that follow their heading on the same line:
 	// "Valid commands: create, update, dump".
-	inlineList = regexp.MustCompile(`(?i)^(?:(?:valid|available|known|supported|possible|the) )*(?:sub-?)?commands(?: are)?: +([a-z].*)$`)
+	inlineList = regexp.MustCompile(
+		`(?i)^(?:(?:valid|available|known|supported|possible|the) )*(?:sub-?)?commands(?: are)?: +([a-z].*)$`,
+	)
 
 	// syntaxHead matches a heading above one usage for each command.
 	syntaxHead = regexp.MustCompile(`(?i)^(?:sub-?)?commands? (?:syntax|usage):$`)

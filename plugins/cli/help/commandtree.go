@@ -53,7 +53,8 @@ func (t *commandTree) nest(parent *model.Command, c *listedCommand, summary stri
 	if parent.Summary == "" {
 		parent.Runnable = false
 	}
-	k := &model.Command{Path: append(slices.Clone(parent.Path), name), Summary: summary, Aliases: aliases, Runnable: true}
+	k := &model.Command{Path: append(slices.Clone(parent.Path), name), Summary: summary, Aliases: aliases,
+		Runnable: true}
 	parent.Commands = append(parent.Commands, k)
 	return k
 }
@@ -115,7 +116,8 @@ func (p *parser) readBracedCommands() {
 	}
 	for _, c := range p.calls {
 		// "prog {add|rm} ..." above a list of these commands.
-		if len(c.choices) > 0 && len(c.literals) == 0 && !slices.ContainsFunc(c.choices, func(n string) bool { return !p.named(n) }) {
+		if len(c.choices) > 0 && len(c.literals) == 0 &&
+			!slices.ContainsFunc(c.choices, func(n string) bool { return !p.named(n) }) {
 			c.literals, c.command, c.needed = c.choices, "command", true
 		}
 	}
@@ -191,7 +193,8 @@ func (p *parser) describeBelow(lines []line, indent int, choices []string) {
 func (p *parser) readUsageCommands() {
 	var names []string
 	for _, c := range p.calls {
-		if n := c.literal; n != "" && lowerForm.MatchString(n) && !placeholderWords[n] && !commandName(n) && !slices.Contains(names, n) {
+		if n := c.literal; n != "" && lowerForm.MatchString(n) && !placeholderWords[n] && !commandName(n) &&
+			!slices.Contains(names, n) {
 			names = append(names, n)
 		}
 	}
@@ -211,7 +214,10 @@ func (p *parser) readUsageCommands() {
 
 // placeholderWords are words that usages have for values, not for commands.
 var placeholderWords = map[string]bool{
-	"file": true, "files": true, "source": true, "target": true, "destination": true, "dest": true, "dir": true, "directory": true, "path": true, "host": true,
-	"input": true, "output": true, "infile": true, "outfile": true, "name": true, "url": true, "filename": true, "pattern": true, "string": true, "pid": true,
-	"args": true, "arguments": true, "arg": true, "expression": true, "script": true, "program": true, "user": true, "number": true, "src": true, "dst": true,
+	"file": true, "files": true, "source": true, "target": true, "destination": true, "dest": true, "dir": true,
+	"directory": true, "path": true, "host": true,
+	"input": true, "output": true, "infile": true, "outfile": true, "name": true, "url": true, "filename": true,
+	"pattern": true, "string": true, "pid": true,
+	"args": true, "arguments": true, "arg": true, "expression": true, "script": true, "program": true, "user": true,
+	"number": true, "src": true, "dst": true,
 }

@@ -16,7 +16,8 @@ cmd search <term>: Search the database.
 cmd get <component-id>: Get one component.
 runnable`},
 
-	{name: "a summary behind arguments", about: About{Program: "conv"}, text: "Usage: conv [-v] IN OUT - converts one format to another\n", want: `
+	{name: "a summary behind arguments", about: About{Program: "conv"},
+		text: "Usage: conv [-v] IN OUT - converts one format to another\n", want: `
 -v bool
 <in> string required
 <out> string required
@@ -36,7 +37,8 @@ Usage:  dane [ -<flag> [<val>] | --<name>[{=| }<val>] ]... [FILE]
 <file> path
 runnable`},
 
-	{name: "descriptions behind a dash below the usage", about: About{Program: "acyclic"}, text: `Usage: acyclic [-nv?] [-o outfile] <file>
+	{name: "descriptions behind a dash below the usage", about: About{Program: "acyclic"},
+		text: `Usage: acyclic [-nv?] [-o outfile] <file>
   -o <file> - put output in <file>
   -n        - do not output graph
   -v        - verbose
@@ -49,13 +51,15 @@ runnable`},
 <file> path required
 runnable`},
 
-	{name: "words about the unit of a value", about: About{Program: "frag"}, text: "usage: frag [-c chunksize in kb] [-h] device\n", want: `
+	{name: "words about the unit of a value", about: About{Program: "frag"},
+		text: "usage: frag [-c chunksize in kb] [-h] device\n", want: `
 -c string chunksize in kb
 -h bool
 <device> string required
 runnable`},
 
-	{name: "options with several values", about: About{Program: "geo"}, text: `Usage: geo [-of format] [-tr xres yres] [-win xoff yoff xsize ysize]
+	{name: "options with several values", about: About{Program: "geo"},
+		text: `Usage: geo [-of format] [-tr xres yres] [-win xoff yoff xsize ysize]
        [-gcp pixel line [elevation]]* SRC DST
 `, want: `
 -of string format
@@ -66,7 +70,8 @@ runnable`},
 <dst> string required
 runnable`},
 
-	{name: "a list of commands of kingpin", about: About{Program: "prom"}, text: `usage: prom [<flags>] <command> [<args> ...]
+	{name: "a list of commands of kingpin", about: About{Program: "prom"},
+		text: `usage: prom [<flags>] <command> [<args> ...]
 
 A tool.
 
@@ -103,7 +108,8 @@ cmd query
   cmd labels <server> <name>: Run a labels query.
 `},
 
-	{name: "a list of sub-commands of kingpin", about: About{Program: "prom", Path: []string{"check"}}, text: `usage: prom check [<flags>] <command> [<args> ...]
+	{name: "a list of sub-commands of kingpin", about: About{Program: "prom", Path: []string{"check"}},
+		text: `usage: prom check [<flags>] <command> [<args> ...]
 
 Check.
 
@@ -118,7 +124,8 @@ cmd config <config-files>: Check files.
 cmd metrics: Check metrics.
 `},
 
-	{name: "values that may be left out", about: About{Program: "geo"}, text: "Usage: geo [-scale[_bn] [src_min src_max [dst_min dst_max]]]* [-v] SRC DST\n", want: `
+	{name: "values that may be left out", about: About{Program: "geo"},
+		text: "Usage: geo [-scale[_bn] [src_min src_max [dst_min dst_max]]]* [-v] SRC DST\n", want: `
 -scale bool
 -v bool
 <src> string required
@@ -154,12 +161,14 @@ cmd take <rows>: 'head n' and 'take n' take the first 'n' rows.
 cmd cat: This concatenates the input files together.
 `},
 
-	{name: "modes of which one is called list", about: About{Program: "jmod"}, text: "Usage: jmod (create|extract|list) <OPTIONS> <jmod-file>\n", want: `
+	{name: "modes of which one is called list", about: About{Program: "jmod"},
+		text: "Usage: jmod (create|extract|list) <OPTIONS> <jmod-file>\n", want: `
 <choice> enum required
 <jmod-file> path required
 runnable`},
 
-	{name: "modes in angle brackets", about: About{Program: "jimage"}, text: "Usage: jimage <extract | info | list | verify> <options> jimage...\n", want: `
+	{name: "modes in angle brackets", about: About{Program: "jimage"},
+		text: "Usage: jimage <extract | info | list | verify> <options> jimage...\n", want: `
 <choice> enum required
 <jimage> string required many
 runnable`},
@@ -195,15 +204,18 @@ runnable`},
 <action> string
 runnable`},
 
-	{name: "several files in a word", about: About{Program: "nm"}, text: "USAGE: nm [options] <input object files>\n", want: `
+	{name: "several files in a word", about: About{Program: "nm"},
+		text: "USAGE: nm [options] <input object files>\n", want: `
 <input-object-files> string required many
 runnable`},
 
-	{name: "numbered names", about: About{Program: "tidy"}, text: "Usage: tidy [ options ] file1 file2 file3 ...\n", want: `
+	{name: "numbered names", about: About{Program: "tidy"},
+		text: "Usage: tidy [ options ] file1 file2 file3 ...\n", want: `
 <file> path required many
 runnable`},
 
-	{name: "numbered names in brackets", about: About{Program: "tidy"}, text: "Usage: tidy [-v] FILE1 [FILE2 [...]]\n", want: `
+	{name: "numbered names in brackets", about: About{Program: "tidy"},
+		text: "Usage: tidy [-v] FILE1 [FILE2 [...]]\n", want: `
 -v bool
 <file> path required many
 runnable`},
@@ -218,12 +230,14 @@ runnable`},
 <logfile> string required many
 runnable`},
 
-	{name: "words in brackets that say what there may be", about: About{Program: "sqcat"}, text: "SYNTAX: sqcat [OPTIONS] FILESYSTEM [list of files to cat to stdout]\n", want: `
+	{name: "words in brackets that say what there may be", about: About{Program: "sqcat"},
+		text: "SYNTAX: sqcat [OPTIONS] FILESYSTEM [list of files to cat to stdout]\n", want: `
 <filesystem> string required
 <files> string many
 runnable`},
 
-	{name: "brackets within angle brackets", about: About{Program: "calc"}, text: "Usage: calc [OPTIONS]... <[ADDRESS]... [INTERFACE]... | [-]>\n", want: `
+	{name: "brackets within angle brackets", about: About{Program: "calc"},
+		text: "Usage: calc [OPTIONS]... <[ADDRESS]... [INTERFACE]... | [-]>\n", want: `
 <address> string required many
 runnable`},
 
@@ -241,7 +255,8 @@ runnable`},
 --cost string arg
 runnable`},
 
-	{name: "the options of Subversion", about: About{Program: "svn", Path: []string{"log"}}, text: `log: Show the log messages.
+	{name: "the options of Subversion", about: About{Program: "svn", Path: []string{"log"}},
+		text: `log: Show the log messages.
 usage: 1. log [PATH][@REV]...
        2. log URL[@REV] [PATH...]
 
@@ -270,7 +285,8 @@ cmd create <par2-file> <files>
 cmd verify <par2-file> <files>
 runnable`},
 
-	{name: "commands that the usage and a list name", about: About{Program: "cov"}, text: `Usage: cov {export|gcov|report|show} [OPTION]...
+	{name: "commands that the usage and a list name", about: About{Program: "cov"},
+		text: `Usage: cov {export|gcov|report|show} [OPTION]...
 
 Subcommands:
   export: Export to structured format.
@@ -284,7 +300,8 @@ cmd report: Summarize.
 cmd show: Annotate source files.
 `},
 
-	{name: "arguments in a list of commands", about: About{Program: "tool"}, text: `Usage: tool [OPTION]... SUB_COMMAND [OPTION]...
+	{name: "arguments in a list of commands", about: About{Program: "tool"},
+		text: `Usage: tool [OPTION]... SUB_COMMAND [OPTION]...
 
   -v, --version                         Print version number
   merge [options] <dir1> <dir2>         Merge contents
@@ -339,17 +356,20 @@ chk [-hiq] [-v[0-...]] [-l <rcfile>] [-o <outfile>]
 <file> path required many
 runnable`},
 
-	{name: "choices of arguments in the plural", about: About{Program: "lint"}, text: "Usage: lint [options] [files|directories|globs...]\n", want: `
+	{name: "choices of arguments in the plural", about: About{Program: "lint"},
+		text: "Usage: lint [options] [files|directories|globs...]\n", want: `
 <files> string many
 runnable`},
 
-	{name: "several choices", about: About{Program: "tk"}, text: "Usage: tk FILE [ compress | uncompress ] [ keep | drop ]\n", want: `
+	{name: "several choices", about: About{Program: "tk"},
+		text: "Usage: tk FILE [ compress | uncompress ] [ keep | drop ]\n", want: `
 <file> path required
 <choice> enum
 <choice2> enum
 runnable`},
 
-	{name: "the commands of argparse below a placeholder", about: About{Program: "cdx"}, text: `usage: cdx [-h] [--version] <command> ...
+	{name: "the commands of argparse below a placeholder", about: About{Program: "cdx"},
+		text: `usage: cdx [-h] [--version] <command> ...
 
 positional arguments:
   <command>

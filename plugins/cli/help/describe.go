@@ -10,13 +10,14 @@ import (
 )
 
 var (
-	bracketDefault = regexp.MustCompile(`(?i)[\[(](?:the )?defaults?(?: value)?(?: is|:|=| to)?:?\s*("[^"]*"|'[^']*'|` + "`[^`]*`" + `|\[[^\]]*\]|[^()\[\]]*)[\])]`)
-	plainDefault   = regexp.MustCompile(`(?i)\bdefault(?:s to| is| value is|:)\s+("[^"]*"|'[^']*'|[^\s,;()]+)`)
-	envFallback    = regexp.MustCompile(`(?i)[\[(](?:env(?: var)?(?:ironment)?(?: variable)?\s*[:=]\s*\$?|\$)([A-Z_][A-Z0-9_]*)(?:=[^\])]*)?(?:,\s*\$?[A-Z_][A-Z0-9_]*)*[\])]`)
-	listedChoices  = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|(?:must|can|may|should) be (?:one of|either)|(?:^|[.;:] |\()one of)(?: the following)?(?: values| types| formats| options)?\s*[:=]?\s*`)
-	requiredMark   = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\b(?:this|it|option|flag|argument|parameter|always|[.,;]) (?:is )?required\.$|^\(?required[.:)\]]`)
-	repeatedMark   = regexp.MustCompile(`(?i)can\s+specify\s+several\s+times|(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
-	countedMark    = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
+	bracketDefault = regexp.MustCompile(`(?i)[\[(](?:the )?defaults?(?: value)?(?: is|:|=| to)?:?\s*("[^"]*"|'[^']*'|` +
+		"`[^`]*`" + `|\[[^\]]*\]|[^()\[\]]*)[\])]`)
+	plainDefault  = regexp.MustCompile(`(?i)\bdefault(?:s to| is| value is|:)\s+("[^"]*"|'[^']*'|[^\s,;()]+)`)
+	envFallback   = regexp.MustCompile(`(?i)[\[(](?:env(?: var)?(?:ironment)?(?: variable)?\s*[:=]\s*\$?|\$)([A-Z_][A-Z0-9_]*)(?:=[^\])]*)?(?:,\s*\$?[A-Z_][A-Z0-9_]*)*[\])]`)
+	listedChoices = regexp.MustCompile(`(?i)(?:possible (?:values|choices)|valid (?:values|choices|options)(?: are)?|allowed values(?: are)?|accepted values(?: are)?|choices|available (?:values|choices|formats)|(?:must|can|may|should) be (?:one of|either)|(?:^|[.;:] |\()one of)(?: the following)?(?: values| types| formats| options)?\s*[:=]?\s*`)
+	requiredMark  = regexp.MustCompile(`(?i)[\[(]required[\]);,]|\b(?:this|it|option|flag|argument|parameter|always|[.,;]) (?:is )?required\.$|^\(?required[.:)\]]`)
+	repeatedMark  = regexp.MustCompile(`(?i)can\s+specify\s+several\s+times|(?:can|may|could)\s+be\s+(?:repeated|(?:specified|given|used|set|provided|passed|supplied)\s+(?:multiple\s+times|more\s+than\s+once|several\s+times|repeatedly|many\s+times))|(?:specify|use|repeat|set|pass|give)\s+(?:this\s+(?:option|flag)\s+|it\s+)?(?:multiple\s+times|more\s+than\s+once|repeatedly)|multiple\s+(?:use|times|flags)\s+(?:is\s+|are\s+)?allowed|repeatable|can\s+use\s+this\s+option\s+multiple\s+times|may\s+be\s+repeated|option\s+is\s+additive|are\s+cumulative`)
+	countedMark   = regexp.MustCompile(`(?i)-v{2,3}\b|-q{2,3}\b|-d{2,3}\b|\bincrease[s]?\b.{0,30}\bverbos|\bverbosity\b.{0,40}\b(?:repeat|times|each|multiple)|up to \d times|option is additive|\bmore verbose\b.{0,40}\b(?:repeat|times|twice)`)
 )
 
 // enrich adds what the description says about an option: a default, choices, an
@@ -73,7 +74,9 @@ func enrich(o *model.Option, desc string) {
 var (
 	// typeMark matches how some programs name the type of a value after or
 	// below the description.
-	typeMark      = regexp.MustCompile(`(?m)\[(string|number|array|boolean)\]|^(?:type: (string|number|boolean|list)|one or more:|one of:)`)
+	typeMark = regexp.MustCompile(
+		`(?m)\[(string|number|array|boolean)\]|^(?:type: (string|number|boolean|list)|one or more:|one of:)`,
+	)
 	defaultRemark = regexp.MustCompile(`\s\((?:the )?default[^()]*\)`)
 )
 
@@ -82,7 +85,9 @@ var severalMark = regexp.MustCompile(`(?i)\bseparated? (?:them )?(?:with|by) com
 
 // units matches text that shows that a number has a unit, so it is not a plain
 // number.
-var units = regexp.MustCompile(`(?i)\bsuffix(es)?\b|\bunits?\b|\bpercent|\d[kmg]\b|\bMiB\b|\bor "?auto|\bleading '[-+]'|'[-+]'`)
+var units = regexp.MustCompile(
+	`(?i)\bsuffix(es)?\b|\bunits?\b|\bpercent|\d[kmg]\b|\bMiB\b|\bor "?auto|\bleading '[-+]'|'[-+]'`,
+)
 
 // quantity reports whether an option is usually repeated, such as -v.
 func quantity(o *model.Option) bool {
@@ -121,7 +126,8 @@ func defaulted(flat string) string {
 			return ""
 		}
 		switch strings.ToLower(d) {
-		case "the", "a", "an", "it", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this", "same", "false", "true", "your", "not", "whatever":
+		case "the", "a", "an", "it", "to", "is", "all", "use", "on", "off", "when", "if", "and", "in", "for", "this",
+			"same", "false", "true", "your", "not", "whatever":
 			if d != "true" && d != "false" && d != "all" && d != "on" && d != "off" {
 				return ""
 			}
@@ -150,7 +156,8 @@ func listedValues(desc string) []string {
 			return c
 		}
 	}
-	if all := plainBullet.FindAllStringSubmatch(desc, 64); len(all) > 1 && len(all) == len(anyBullet.FindAllString(desc, 65)) {
+	if all := plainBullet.FindAllStringSubmatch(desc, 64); len(all) > 1 &&
+		len(all) == len(anyBullet.FindAllString(desc, 65)) {
 		var c []string
 		for _, m := range all {
 			c = append(c, m[1])

@@ -124,7 +124,8 @@ func begin(lines []line, i, common int, man bool) (*entry, int) {
 		e.head = text[l.indent:]
 	case several(text[l.indent:], man):
 		e.head = text[l.indent:] // several spellings fill the line
-	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' && strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
+	case common > 0 && len(text) > common && common > l.indent+1 && text[common-1] == ' ' &&
+		strings.IndexByte("-<[{(", text[common]) < 0 && fits(text[l.indent:common-1]):
 		e.head, e.column = text[l.indent:common-1], common
 		e.desc = []string{text[common:]}
 	default:
@@ -147,7 +148,8 @@ func (e *entry) typeColumn() {
 		return
 	}
 	t := e.desc[0][:start]
-	if bracketed := wrapped(t, '<', '>') || wrapped(t, '[', ']') && strings.Contains(t, "|"); !bracketed && (!shouted(t) || len(strings.Fields(t)) > 2) {
+	if bracketed := wrapped(t, '<', '>') || wrapped(t, '[', ']') && strings.Contains(t, "|"); !bracketed &&
+		(!shouted(t) || len(strings.Fields(t)) > 2) {
 		return
 	}
 	if sp, left, ok := readSpec(e.head+" "+t, true); !ok || left != "" || !sp.taken {
@@ -216,7 +218,8 @@ func several(text string, man bool) bool {
 func twins(text string) bool {
 	short, long, _ := strings.Cut(text, ", ")
 	a, b := strings.FieldsFunc(short, valueBegins), strings.FieldsFunc(long, valueBegins)
-	return len(a) == 2 && len(b) == 2 && a[1] == b[1] && len(a[0]) == 2 && a[0][0] == '-' && strings.HasPrefix(b[0], "--")
+	return len(a) == 2 && len(b) == 2 && a[1] == b[1] && len(a[0]) == 2 && a[0][0] == '-' &&
+		strings.HasPrefix(b[0], "--")
 }
 
 func valueBegins(r rune) bool { return r == ' ' || r == '=' }

@@ -47,7 +47,8 @@ func checkSound(t *testing.T, text string, cmd *model.Command) {
 	}
 	plain := strings.NewReplacer("[", "", "]", "", "(", "", ")", "", "{", "", "}", "").Replace(shown.String())
 	in := func(name string) bool {
-		return strings.Contains(shown.String(), name) || strings.Contains(plain, name) || strings.Contains(plain, strings.TrimLeft(name, "-"))
+		return strings.Contains(shown.String(), name) || strings.Contains(plain, name) ||
+			strings.Contains(plain, strings.TrimLeft(name, "-"))
 	}
 	for _, o := range cmd.Options {
 		if len(o.Names) == 0 {

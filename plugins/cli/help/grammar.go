@@ -239,7 +239,8 @@ func (p *parser) define(all []definition) {
 	for _, d := range all {
 		words := literals(d.is)
 		for _, c := range p.calls {
-			at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Value.Placeholder == d.name })
+			at := slices.IndexFunc(c.positionals,
+				func(a model.Positional) bool { return a.Value.Placeholder == d.name })
 			if at < 0 || len(words) < 2 {
 				continue
 			}

@@ -61,7 +61,8 @@ func parse(lines []line, about About, source string) (*model.Command, bool) {
 		tree:  &commandTree{path: about.Path, byName: map[string]*model.Command{}},
 	}
 	p.man = p.man || isManPage(lines)
-	p.cmd.Numbered = slices.ContainsFunc(lines, func(l line) bool { return strings.Contains(l.text, "-") && numbered.MatchString(l.text) })
+	p.cmd.Numbered = slices.ContainsFunc(lines,
+		func(l line) bool { return strings.Contains(l.text, "-") && numbered.MatchString(l.text) })
 	p.cmd.Stdin = readsStdin(lines) || piped(lines, about.Program)
 	named := manName(lines)
 	defs := definitions(lines)
@@ -367,7 +368,8 @@ func manName(lines []line) string {
 			}
 			parts = append(parts, below.body())
 		}
-		text := strings.NewReplacer(" \u2014 ", " - ", " \u2013 ", " - ").Replace(strings.Join(parts, " ")) // mdoc uses these dashes
+		// Mdoc uses these dashes.
+		text := strings.NewReplacer(" \u2014 ", " - ", " \u2013 ", " - ").Replace(strings.Join(parts, " "))
 		_, said, _ := strings.Cut(text, " - ")
 		return strings.Join(strings.Fields(said), " ")
 	}

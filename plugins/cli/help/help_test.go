@@ -12,7 +12,8 @@ import (
 
 // TestLayouts parses each layout.
 func TestLayouts(t *testing.T) {
-	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, fileLayouts, valueLayouts, conventionLayouts) {
+	for _, c := range slices.Concat(layouts, commandLayouts, alternativeLayouts, fileLayouts, valueLayouts,
+		conventionLayouts) {
 		t.Run(c.name, func(t *testing.T) {
 			parse := Parse
 			if c.man {
@@ -76,7 +77,8 @@ func wrap(cmd *model.Command) *model.Command {
 func TestTextsWithoutOptions(t *testing.T) {
 	for _, c := range refused {
 		t.Run(c.name, func(t *testing.T) {
-			for name, parse := range map[string]func(string, About) (*model.Command, bool){"help": Parse, "man": ParseMan} {
+			for name, parse := range map[string]func(string, About) (*model.Command, bool){"help": Parse,
+				"man": ParseMan} {
 				cmd, _ := parse(c.text, About{Program: "prog"})
 				if len(cmd.Options)+len(cmd.Commands) > 0 {
 					t.Errorf("parsed as %s:\n%s", name, shown(cmd))
@@ -202,8 +204,11 @@ func TestOrder(t *testing.T) {
 // count as unparsed options.
 func TestDiffLinesAreNotOptions(t *testing.T) {
 	for line, want := range map[string]bool{
-		"--- a/describe.c": true, "+++ b/describe.c": true, "-static void describe(struct commit *cmit, int last_one)": true, "--full-history results.": true, "-x = 1;": true, "---": true,
-		"-x FILE  a file": false, "--all  everything there is": false, "-NUM  same as --context=NUM": false, "--output=FILE": false, "-o, --output": false,
+		"--- a/describe.c": true, "+++ b/describe.c": true,
+		"-static void describe(struct commit *cmit, int last_one)": true, "--full-history results.": true,
+		"-x = 1;": true, "---": true,
+		"-x FILE  a file": false, "--all  everything there is": false,
+		"-NUM  same as --context=NUM": false, "--output=FILE": false, "-o, --output": false,
 	} {
 		if patch.MatchString(line) != want {
 			t.Errorf("%q: %t", line, !want)
@@ -232,7 +237,8 @@ func TestUsageOfTheWholeProgram(t *testing.T) {
 
 // TestOptionalByWords: an argument is optional if the usage has "or NONE" behind it.
 func TestOptionalByWords(t *testing.T) {
-	for text, want := range map[string]bool{"Usage: p ls <uri> or NONE\n": false, "Usage: p ls <uri> or <path>\n": true, "Usage: p ls <uri>\n": true} {
+	for text, want := range map[string]bool{"Usage: p ls <uri> or NONE\n": false,
+		"Usage: p ls <uri> or <path>\n": true, "Usage: p ls <uri>\n": true} {
 		cmd, _ := Parse(text, About{Program: "p", Path: []string{"ls"}})
 		if len(cmd.Positionals) != 1 || cmd.Positionals[0].Required != want {
 			t.Errorf("%q: %+v", text, cmd.Positionals)

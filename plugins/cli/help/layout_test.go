@@ -41,7 +41,8 @@ Mandatory arguments to long options are mandatory for short options too.
 <file> path many
 runnable`},
 
-	{name: "a notice behind usage", about: About{Program: "notice"}, text: `usage: Note: version 2 of this tool is now stable. See https://example.com
+	{name: "a notice behind usage", about: About{Program: "notice"},
+		text: `usage: Note: version 2 of this tool is now stable. See https://example.com
 usage: notice [options] <file>
 
   -v    say more
@@ -51,7 +52,8 @@ usage: notice [options] <file>
 unparsed usage: Note: version 2 of this tool is now stable. See https://example.com
 runnable`},
 
-	{name: "a notice without a label", about: About{Program: "p"}, text: `Usage: p is now part of the other package, please use it
+	{name: "a notice without a label", about: About{Program: "p"},
+		text: `Usage: p is now part of the other package, please use it
 
   -v    say more
 `, want: `
@@ -118,7 +120,8 @@ OPTIONS
 <file> path required
 runnable`},
 
-	{name: "an explanation behind the call", about: About{Program: "soak"}, text: `soak [-a] <file>: soak up all input and write it to <file>
+	{name: "an explanation behind the call", about: About{Program: "soak"},
+		text: `soak [-a] <file>: soak up all input and write it to <file>
 `, want: `
 -a bool
 <file> path required
@@ -143,7 +146,8 @@ runnable`},
 <type> string required
 runnable`},
 
-	{name: "git", about: About{Program: "vc", Path: []string{"save"}}, text: `usage: vc save [<options>] [--] <pathspec>...
+	{name: "git", about: About{Program: "vc", Path: []string{"save"}},
+		text: `usage: vc save [<options>] [--] <pathspec>...
    or: vc save [-q | --quiet] [--[no-]sign] (--all | --none)
 
     -q, --quiet           say nothing
@@ -222,7 +226,8 @@ unparsed -123                      identical to --pid 123
 unparsed -1d:20110101              since yesterday
 runnable`},
 
-	{name: "git commands", about: About{Program: "vc"}, text: `usage: vc [-v | --version] [-C <path>] [-c <name>=<value>]
+	{name: "git commands", about: About{Program: "vc"},
+		text: `usage: vc [-v | --version] [-C <path>] [-c <name>=<value>]
           [--exec-path[=<path>]] [-p | --paginate | -P | --no-pager]
           <command> [<args>]
 
@@ -294,7 +299,9 @@ cmd crew: Show the crew
 cmd cargo: Show the cargo
 runnable`},
 
-	{name: "kubectl", about: About{Program: "fleet", Path: []string{"show"}}, text: "Show ships.\n\nOptions:\n    -A, --all=false:\n\tAll harbours. Not with --one.\n\n    --chunk-size=500:\n\tHow many at once.\n\n    -f, --filename=[]:\n\tFiles.\n\n    -o, --output='':\n\tFormat. One of: (json, yaml).\n\n    --timeout=0s:\n\tHow long.\n\nUsage:\n  fleet show [(-o|--output=)json|yaml] (TYPE[.VERSION] [NAME | -l label] | TYPE/NAME ...) [flags] [options]\n", want: `
+	{name: "kubectl", about: About{Program: "fleet", Path: []string{"show"}},
+		text: "Show ships.\n\nOptions:\n    -A, --all=false:\n\tAll harbours. Not with --one.\n\n    --chunk-size=500:\n\tHow many at once.\n\n    -f, --filename=[]:\n\tFiles.\n\n    -o, --output='':\n\tFormat. One of: (json, yaml).\n\n    --timeout=0s:\n\tHow long.\n\nUsage:\n  fleet show [(-o|--output=)json|yaml] (TYPE[.VERSION] [NAME | -l label] | TYPE/NAME ...) [flags] [options]\n",
+		want: `
 --all -A bool =false eq
 --chunk-size integer =500 eq
 --filename -f list eq many
@@ -357,7 +364,8 @@ cmd index (i): Make an index
 cmd help: Print this message
 runnable`},
 
-	{name: "argparse", about: About{Program: "till"}, text: `usage: till [-h] [--level {low,high}] [-o OUT [OUT ...]] [--dry-run | --force]
+	{name: "argparse", about: About{Program: "till"},
+		text: `usage: till [-h] [--level {low,high}] [-o OUT [OUT ...]] [--dry-run | --force]
             [--opt [VAL]] --name NAME
             {add,rm} ...
 
@@ -414,14 +422,16 @@ Options:
 <dst> string required
 runnable`},
 
-	{name: "go flag", about: About{Program: "tidy"}, text: "Usage of tidy:\n  -cpuprofile string\n    \twrite a profile to this file\n  -d\tshow differences\n  -n int\n    \thow many (default 3)\n  -race\n    \tlook for races\n", want: `
+	{name: "go flag", about: About{Program: "tidy"}, text: "Usage of tidy:\n  -cpuprofile string\n    \twrite a profile to this file\n  -d\tshow differences\n  -n int\n    \thow many (default 3)\n  -race\n    \tlook for races\n",
+		want: `
 -cpuprofile string string
 -d bool
 -n integer int =3
 -race bool
 runnable`},
 
-	{name: "go tool", about: About{Program: "forge"}, text: "Forge is a tool.\n\nUsage:\n\n\tforge <command> [arguments]\n\nThe commands are:\n\n\tbuild       compile\n\tvet         report mistakes\n\nUse \"forge help <command>\" for more.\n\nAdditional help topics:\n\n\tcache           where it is\n\tbuildconstraint which files\n", want: `
+	{name: "go tool", about: About{Program: "forge"}, text: "Forge is a tool.\n\nUsage:\n\n\tforge <command> [arguments]\n\nThe commands are:\n\n\tbuild       compile\n\tvet         report mistakes\n\nUse \"forge help <command>\" for more.\n\nAdditional help topics:\n\n\tcache           where it is\n\tbuildconstraint which files\n",
+		want: `
 cmd build: compile
 cmd vet: report mistakes`},
 
@@ -696,7 +706,8 @@ zipper [-options] [-b path] [zipfile list]
 <list> list
 runnable`},
 
-	{name: "terraform", about: About{Program: "terra", Path: []string{"plan"}}, text: `Usage: terra [global options] plan [options]
+	{name: "terraform", about: About{Program: "terra", Path: []string{"plan"}},
+		text: `Usage: terra [global options] plan [options]
 
   Makes a plan.
 
@@ -746,7 +757,8 @@ cmd cache
 cmd db:migrate: Moves it.
 runnable`},
 
-	{name: "spelled in usage", about: About{Program: "vc", Path: []string{"stash"}}, text: `usage: vc stash list [<log-options>]
+	{name: "spelled in usage", about: About{Program: "vc", Path: []string{"stash"}},
+		text: `usage: vc stash list [<log-options>]
    or: vc stash show [-u | --include-untracked] [<stash>]
    or: vc stash [push [-k | --[no-]keep-index]
                 [(-m | --message) <message>]
@@ -779,14 +791,16 @@ runnable`},
 --mouse bool
 runnable`},
 
-	{name: "man", man: true, about: About{Program: "vc"}, text: "VC(1)                 Manual                 VC(1)\n\n\x1b[1mNAME\x1b[0m\n       vc - keep versions\n\nS\bSY\bYN\bNO\bOP\bPS\bSI\bIS\bS\n       vc [-v] [--level=_\bN] <command> [<args>]\n\nO\bOP\bPT\bTI\bIO\bON\bNS\bS\n       -v, --version\n           Prints the version,  as the  --help  command\n           --version would.\n\n       --level=N\n           How deep.\n\n           Example:\n\n               vc --depth=3\n\n       --[no-]pager\n           Pages.\n\nCOMMANDS\n   Main porcelain commands\n       vc-add(1)\n           Add  file  contents.\n\n       apply PATCH...\n           Apply some.\n\nENVIRONMENT\n       --not-an-option\n           Nothing.\n", want: `
+	{name: "man", man: true, about: About{Program: "vc"}, text: "VC(1)                 Manual                 VC(1)\n\n\x1b[1mNAME\x1b[0m\n       vc - keep versions\n\nS\bSY\bYN\bNO\bOP\bPS\bSI\bIS\bS\n       vc [-v] [--level=_\bN] <command> [<args>]\n\nO\bOP\bPT\bTI\bIO\bON\bNS\bS\n       -v, --version\n           Prints the version,  as the  --help  command\n           --version would.\n\n       --level=N\n           How deep.\n\n           Example:\n\n               vc --depth=3\n\n       --[no-]pager\n           Pages.\n\nCOMMANDS\n   Main porcelain commands\n       vc-add(1)\n           Add  file  contents.\n\n       apply PATCH...\n           Apply some.\n\nENVIRONMENT\n       --not-an-option\n           Nothing.\n",
+		want: `
 --version -v bool
 --level integer N eq
 --pager /--no-pager bool
 cmd add: Add file contents.
 cmd apply <patch>: Apply some.`},
 
-	{name: "bullets", about: About{Program: "cloud"}, text: "AVAILABLE SERVICES\n       o accessanalyzer\n\n       +\bo acm-pca\n\n       o s3\n\nSEE ALSO\n       o help\n", want: `
+	{name: "bullets", about: About{Program: "cloud"}, text: "AVAILABLE SERVICES\n       o accessanalyzer\n\n       +\bo acm-pca\n\n       o s3\n\nSEE ALSO\n       o help\n",
+		want: `
 cmd accessanalyzer
 cmd acm-pca
 cmd s3`},
@@ -933,7 +947,8 @@ cmd runtime-config (config): make a configuration
 cmd show-environment: show it
 terminator`},
 
-	{name: "sentences", about: About{Program: "forge", Path: []string{"list"}}, text: `usage: forge list [-f format] [packages]
+	{name: "sentences", about: About{Program: "forge", Path: []string{"list"}},
+		text: `usage: forge list [-f format] [packages]
 
 List lists.
 
@@ -998,25 +1013,30 @@ Options:
 <up> string required
 runnable`},
 
-	{name: "letters of another alphabet in a row", about: About{Program: "odd"}, text: "usage: odd [-\u212a\u212a] [-\u0130a]\n", want: "-\u212a\u212a bool\n-\u0130a bool\nrunnable"},
+	{name: "letters of another alphabet in a row", about: About{Program: "odd"},
+		text: "usage: odd [-\u212a\u212a] [-\u0130a]\n", want: "-\u212a\u212a bool\n-\u0130a bool\nrunnable"},
 
-	{name: "an ending in a row of letters", about: About{Program: "odd"}, text: "usage: odd [-Aabcdefghijkl(s)]\n", want: `
+	{name: "an ending in a row of letters", about: About{Program: "odd"},
+		text: "usage: odd [-Aabcdefghijkl(s)]\n", want: `
 -Aabcdefghijkl string s glued
 runnable`},
 
-	{name: "a spelling again, joined to a value", about: About{Program: "odd"}, text: "Options:\n  -a, -b, -a:<x>  first\n  --c=N, --d=N, --c  second\n", want: `
+	{name: "a spelling again, joined to a value", about: About{Program: "odd"},
+		text: "Options:\n  -a, -b, -a:<x>  first\n  --c=N, --d=N, --c  second\n", want: `
 -a: -b string x glued
 --c --d integer N eq
 runnable`},
 
-	{name: "white space in names", about: About{Program: "odd"}, text: "usage: odd <a\tb> <c\u3000d> <e  f> -g\u2003H\n", want: `
+	{name: "white space in names", about: About{Program: "odd"},
+		text: "usage: odd <a\tb> <c\u3000d> <e  f> -g\u2003H\n", want: `
 -g string H required
 <a-b> string required
 <c-d> string required
 <e-f> string required
 runnable`},
 
-	{name: "what only looks like an ending that may be left out", about: About{Program: "odd"}, text: "usage: odd -col...[u]r -b,...[o]x -ta[ i]l -f[u]ll\n", want: `
+	{name: "what only looks like an ending that may be left out", about: About{Program: "odd"},
+		text: "usage: odd -col...[u]r -b,...[o]x -ta[ i]l -f[u]ll\n", want: `
 -col string [u]r many required
 -b string [o]x many required
 -ta string [ i]l opt glued required
@@ -1034,7 +1054,8 @@ cmd get: Gets
 cmd rm: Removes
 unparsed odd-cut(1)ting           Cuts`},
 
-	{name: "dots that leave something out", about: About{Program: "odd"}, text: "usage: odd {a\u2026b,c.d} ...\nusage: odd e\u2026f\nusage: odd g.h\nusage: odd FILE\u2026\n", want: `
+	{name: "dots that leave something out", about: About{Program: "odd"},
+		text: "usage: odd {a\u2026b,c.d} ...\nusage: odd e\u2026f\nusage: odd g.h\nusage: odd FILE\u2026\n", want: `
 <file> path many
 cmd c.d
 runnable`},
@@ -1044,7 +1065,8 @@ runnable`},
 var refused = []layout{
 	{name: "nothing", text: ""},
 	{name: "prose", text: "This program prints words. The commands: none.\nIt was written long ago, and the options are few.\n"},
-	{name: "a value that is negative", text: "It returns\n-1 where nothing was found, and\n-2 when there was an error.\n"},
+	{name: "a value that is negative",
+		text: "It returns\n-1 where nothing was found, and\n-2 when there was an error.\n"},
 	{name: "a sentence that wraps", text: "Use it with the options that were\n--given to you before, or leave them\n-out of it for now.\n"},
 	{name: "bullets", text: "Notes\n- one thing\n- another thing\n-- and a dash\n"},
 	{name: "examples", text: "Examples:\n  prog --all          does all\n  prog --none file    does none\n  --like-this         is not one either\n"},

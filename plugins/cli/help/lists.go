@@ -41,7 +41,8 @@ func (l *lister) tagged() []*listedCommand {
 			if i+1 == len(l.lines) || l.lines[i+1].blank() || l.lines[i+1].indent < base || !free {
 				continue
 			}
-			if next := l.entry(i); next != nil && len(next.words) == 1 && lowerForm.MatchString(next.words[0]) && len(next.desc) == 0 {
+			if next := l.entry(i); next != nil && len(next.words) == 1 && lowerForm.MatchString(next.words[0]) &&
+				len(next.desc) == 0 {
 				all, cur = append(all, next), next
 			}
 		}

@@ -15,7 +15,8 @@ var boostDefault = regexp.MustCompile(` ?\(=([^()]*)\)$`)
 
 // build returns the option for a parsed head and its description.
 func build(sp spec, desc string) model.Option {
-	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc, Value: model.Value{Kind: model.Bool}}
+	o := model.Option{Names: ordered(sp.names), Negation: sp.negation, Description: desc,
+		Value: model.Value{Kind: model.Bool}}
 	if sp.taken {
 		given := boostDefault.FindStringSubmatch(sp.value)
 		if given != nil {
@@ -105,7 +106,8 @@ func integer(s string) bool {
 }
 
 func durationLiteral(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789.hmsunµ") == "" && strings.IndexByte("0123456789", s[0]) >= 0 && !integer(s)
+	return s != "" &&
+		strings.Trim(s, "0123456789.hmsunµ") == "" && strings.IndexByte("0123456789", s[0]) >= 0 && !integer(s)
 }
 
 // pairNegation moves "--no-color" from the spellings of "--color" to its
@@ -162,7 +164,8 @@ func (t *table) same(o *model.Option) *model.Option {
 		if have == nil {
 			continue
 		}
-		if strings.HasPrefix(n, "--") || !strings.HasPrefix(have.Names[0], "--") && !strings.HasPrefix(o.Names[0], "--") {
+		if strings.HasPrefix(n, "--") ||
+			!strings.HasPrefix(have.Names[0], "--") && !strings.HasPrefix(o.Names[0], "--") {
 			return have
 		}
 		short = have
@@ -219,7 +222,8 @@ func (t *table) applyTypeMarks() {
 		return
 	}
 	for _, o := range t.options {
-		if o.Value.Kind != model.Bool || strings.Contains(o.Description, "[boolean]") || o.Description == "" || strings.HasPrefix(o.Names[0], "--no-") {
+		if o.Value.Kind != model.Bool || strings.Contains(o.Description, "[boolean]") || o.Description == "" ||
+			strings.HasPrefix(o.Names[0], "--no-") {
 			continue
 		}
 		o.Value.Kind = model.String
@@ -241,7 +245,9 @@ func (t *table) guessValues() {
 		}
 	}
 	for _, o := range t.options {
-		if o.Value.Kind == model.Bool && o.Negation == "" && o.Value.Default == "" && !strings.Contains(o.Description, "type: boolean") && !strings.HasPrefix(o.Names[0], "--no-") && valueWords.MatchString(o.Description) {
+		if o.Value.Kind == model.Bool && o.Negation == "" && o.Value.Default == "" &&
+			!strings.Contains(o.Description, "type: boolean") && !strings.HasPrefix(o.Names[0], "--no-") &&
+			valueWords.MatchString(o.Description) {
 			o.Value.Kind = model.String
 			enrich(o, o.Description)
 		}

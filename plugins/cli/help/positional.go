@@ -46,7 +46,8 @@ func (p *parser) placePositionals() {
 // long reports whether the program has long options. Such a program takes options and
 // arguments in any order.
 func (p *parser) long() bool {
-	return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return strings.HasPrefix(o.Names[0], "--") && !printsText(o.Names) })
+	return slices.ContainsFunc(p.table.options,
+		func(o *model.Option) bool { return strings.HasPrefix(o.Names[0], "--") && !printsText(o.Names) })
 }
 
 // replaced reports whether an option replaces an argument: with "-e PATTERNS",
@@ -57,7 +58,8 @@ func (p *parser) replaced(name string) bool {
 	}
 	switch strings.TrimSuffix(name, "s") {
 	case "pattern", "expression", "script", "program", "filter", "query", "regexp":
-		return slices.ContainsFunc(p.table.options, func(o *model.Option) bool { return lower(o.Value.Placeholder) == name })
+		return slices.ContainsFunc(p.table.options,
+			func(o *model.Option) bool { return lower(o.Value.Placeholder) == name })
 	}
 	return false
 }
@@ -72,8 +74,10 @@ func (p *parser) withoutCommands(c *call) {
 		c.positionals = nil // an example of one command
 		return
 	}
-	c.positionals = slices.DeleteFunc(c.positionals, func(a model.Positional) bool { return !a.Required && (a.Name == "arguments" || a.Name == "args") })
-	at := slices.IndexFunc(c.positionals, func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
+	c.positionals = slices.DeleteFunc(c.positionals,
+		func(a model.Positional) bool { return !a.Required && (a.Name == "arguments" || a.Name == "args") })
+	at := slices.IndexFunc(c.positionals,
+		func(a model.Positional) bool { return a.Name == c.command || p.named(a.Name) })
 	if c.command == "" && at < 0 {
 		return
 	}
@@ -81,7 +85,8 @@ func (p *parser) withoutCommands(c *call) {
 		p.cmd.RestOptions = p.cmd.RestOptions || c.later
 		p.cmd.RestLeads = c.optional && !p.long() && c.arguments == len(c.positionals)
 		p.cmd.Rest = slices.DeleteFunc(slices.Clone(c.positionals[at+1:]), func(a model.Positional) bool {
-			return strings.HasSuffix(a.Name, "args") || strings.HasSuffix(a.Name, "arguments") || strings.HasSuffix(a.Name, "arg") || strings.HasSuffix(a.Name, "parameters")
+			return strings.HasSuffix(a.Name, "args") || strings.HasSuffix(a.Name, "arguments") ||
+				strings.HasSuffix(a.Name, "arg") || strings.HasSuffix(a.Name, "parameters")
 		})
 	}
 	if len(c.literals) > 0 || at < 0 {
@@ -153,10 +158,12 @@ func (p *parser) fromArguments() {
 	for _, e := range p.arguments {
 		word := firstPlaceholder(e.head)
 		name := lower(word)
-		if name == "" || strings.HasPrefix(word, "{") || len(strings.Fields(e.head)) > 2 || len(e.desc) == 0 || len(p.cmd.Positionals) == 16 {
+		if name == "" || strings.HasPrefix(word, "{") || len(strings.Fields(e.head)) > 2 || len(e.desc) == 0 ||
+			len(p.cmd.Positionals) == 16 {
 			continue
 		}
-		a := model.Positional{Name: name, Value: shape(word), Required: !strings.HasPrefix(word, "["), Repeatable: strings.Contains(e.head, "...")}
+		a := model.Positional{Name: name, Value: shape(word), Required: !strings.HasPrefix(word, "["),
+			Repeatable: strings.Contains(e.head, "...")}
 		p.detail(&a, e)
 		p.cmd.Positionals = append(p.cmd.Positionals, a)
 	}

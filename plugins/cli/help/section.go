@@ -62,7 +62,8 @@ func title(lines []line, i int) string {
 	words := strings.TrimSpace(strings.TrimRight(lines[i].body(), ": "))
 	for n := 1; n < 4 && i-n >= 0; n++ {
 		above := lines[i-n]
-		if above.blank() || above.indent != lines[i].indent || above.dashed() || strings.ContainsAny(above.text[len(above.text)-1:], ".:!?)") {
+		if above.blank() || above.indent != lines[i].indent || above.dashed() ||
+			strings.ContainsAny(above.text[len(above.text)-1:], ".:!?)") {
 			break
 		}
 		words = above.body() + " " + words
@@ -106,7 +107,8 @@ func heading(lines []line, i, base int, at *section) bool {
 		return free && words <= 5 && l.indent <= 2 && (lines[next].indent == l.indent)
 	case at.topic == arguments && l.indent > at.indent:
 		return false
-	case at.topic == commands && deeper && base == l.indent && l.indent == at.indent && body[0] >= 'a' && body[0] <= 'z':
+	case at.topic == commands && deeper && base == l.indent && l.indent == at.indent && body[0] >= 'a' &&
+		body[0] <= 'z':
 		return false // a list at the margin of its heading
 	case strings.ContainsAny(body[len(body)-1:], ".,;!?)") && !strings.HasSuffix(body, ")"):
 		return false
@@ -129,7 +131,8 @@ func shouted(s string) bool {
 // titled reports whether s may be a heading without a colon: it is neither a
 // sentence nor an example call.
 func titled(s string, indent int) bool {
-	if strings.ContainsAny(s, "$<>[]=|\\") || strings.Contains(s, " - ") && s[0] >= 'a' && s[0] <= 'z' { // "prog - does this"
+	if strings.ContainsAny(s, "$<>[]=|\\") || strings.Contains(s, " - ") && s[0] >= 'a' && s[0] <= 'z' {
+		// "prog - does this"
 		return false
 	}
 	return indent > 0 || !strings.HasSuffix(s, ",")
@@ -141,8 +144,10 @@ var (
 	otherCommandWords = []string{"actions", "applets", "functions", "services", "operations", "tasks", "namespaces"}
 	optionWords       = []string{"option", "options", "flag", "flags", "switches", "modifiers"}
 	argumentWords     = []string{"positional", "positionals", "argument", "arguments", "args", "operands", "parameters"}
-	otherWords        = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides", "concepts", "files", "notes", "bugs", "author", "authors",
-		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics", "availability", "name", "documentation", "resources", "learn"}
+	otherWords        = []string{"example", "examples", "environment", "variable", "variables", "topics", "guides",
+		"concepts", "files", "notes", "bugs", "author", "authors",
+		"formats", "interfaces", "see", "exit", "status", "aliases", "alias", "history", "copyright", "diagnostics",
+		"availability", "name", "documentation", "resources", "learn"}
 	outerWords = []string{"global", "inherited", "common", "parent", "persistent"}
 )
 

@@ -8,7 +8,8 @@ import (
 // onlyCall removes from a usage what surrounds the call of the program: the
 // programs before it in a pipeline, and an explanation after a colon or a comma.
 func onlyCall(s, program string) string {
-	if at := strings.LastIndex(s, "| "+program+" "); at > 0 && program != "" && opened(s[:at]) == 0 && firstWord(s) != program {
+	if at := strings.LastIndex(s, "| "+program+" "); at > 0 && program != "" && opened(s[:at]) == 0 &&
+		firstWord(s) != program {
 		s = s[at+len("| "):]
 	}
 	depth, space := 0, false
@@ -30,8 +31,9 @@ const aheadLen = 80
 
 // functionWords are words of sentences that are no names of arguments.
 var functionWords = []string{
-	"a", "an", "the", "this", "that", "these", "is", "are", "was", "be", "has", "have", "can", "will", "should", "must", "may",
-	"of", "for", "with", "you", "your", "it", "its", "and", "see", "now", "please", "use", "which", "when", "if", "not", "no", "more",
+	"a", "an", "the", "this", "that", "these", "is", "are", "was", "be", "has", "have", "can", "will", "should", "must",
+	"may", "of", "for", "with", "you", "your", "it", "its", "and", "see", "now", "please", "use", "which", "when", "if",
+	"not", "no", "more",
 }
 
 // sentence reports whether a text in the place of a usage is a notice: it

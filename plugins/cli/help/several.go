@@ -10,7 +10,8 @@ import (
 
 // more reads "[...]": the argument before it may be repeated.
 func (w *walker) more(n node) bool {
-	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) != 1 || n.alts[0][0].open != 0 || strings.Trim(n.alts[0][0].text, ".") != "" {
+	if n.open != '[' || len(n.alts) != 1 || len(n.alts[0]) != 1 || n.alts[0][0].open != 0 ||
+		strings.Trim(n.alts[0][0].text, ".") != "" {
 		return false
 	}
 	if last := len(w.call.positionals) - 1; last >= 0 {
@@ -114,12 +115,14 @@ func numberedName(name string) (stem, ending string, n int) {
 }
 
 // plurals are last words of a placeholder that stand for several arguments.
-var plurals = []string{"files", "filenames", "paths", "dirs", "directories", "folders", "names", "urls", "classes", "packages", "hosts", "objects", "images", "archives", "documents"}
+var plurals = []string{"files", "filenames", "paths", "dirs", "directories", "folders", "names", "urls", "classes",
+	"packages", "hosts", "objects", "images", "archives", "documents"}
 
 // isPlural reports whether a placeholder such as "<input files>" stands for
 // several arguments.
 func isPlural(text string) bool {
-	words := strings.FieldsFunc(strings.ToLower(bare(text)), func(r rune) bool { return r == ' ' || r == '-' || r == '_' })
+	words := strings.FieldsFunc(strings.ToLower(bare(text)),
+		func(r rune) bool { return r == ' ' || r == '-' || r == '_' })
 	return len(words) > 0 && slices.Contains(plurals, words[len(words)-1])
 }
 
@@ -158,6 +161,7 @@ func (w *walker) phrase(n node, at place) bool {
 	if !found {
 		return false
 	}
-	w.positional(model.Positional{Name: name, Value: shape(name), Required: !at.optional, Repeatable: at.repeat || n.repeat || isPlural(name)})
+	w.positional(model.Positional{Name: name, Value: shape(name), Required: !at.optional,
+		Repeatable: at.repeat || n.repeat || isPlural(name)})
 	return true
 }

@@ -52,11 +52,13 @@ func readSpec(s string, whole bool) (sp spec, left string, ok bool) {
 		if !r.spec.taken {
 			// In "-c[columns], --count" only the short spelling has the value.
 			last := len(r.spec.names) - 1
-			if was.taken && was.equals && r.current == last && last > 0 && strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
+			if was.taken && was.equals && r.current == last && last > 0 &&
+				strings.HasPrefix(r.spec.names[last], "--") && strings.HasPrefix(r.spec.names[last-1], "--") {
 				r.spec.flags = append(r.spec.flags, r.spec.names[last])
 				r.spec.names = r.spec.names[:last]
 			}
-			if r.spec.taken = was.taken; short && !r.negated && len(r.spec.names) > 1 && strings.HasPrefix(r.spec.names[1], "--") {
+			if r.spec.taken = was.taken; short && !r.negated && len(r.spec.names) > 1 &&
+				strings.HasPrefix(r.spec.names[1], "--") {
 				r.spec.taken = false
 			}
 		}
@@ -227,7 +229,8 @@ func (r *reader) value() {
 		inner := strings.TrimPrefix(t, "[")
 		if len(t) > 1 && t[len(t)-1] == ']' && (inner[0] == '=' || inner[0] == ' ' || inner[0] == ':') {
 			r.join(inner[0])
-			r.take(strings.TrimRight(inner[1:], "]"), form{optional: true, equals: inner[0] == '=', glued: inner[0] == ':'})
+			r.take(strings.TrimRight(inner[1:], "]"),
+				form{optional: true, equals: inner[0] == '=', glued: inner[0] == ':'})
 			return
 		}
 		r.take(t, form{optional: true, glued: true})

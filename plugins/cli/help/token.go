@@ -14,13 +14,15 @@ func (r *reader) words() {
 			taken[len(taken)-1] += "|" + r.token()
 			continue
 		}
-		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") || r.at("..") || r.at(". ") {
+		if r.pos == len(r.s) || r.at("-") || r.at("or ") || r.at("| ") || r.at("|-") || r.at("/ ") || r.at(",") ||
+			r.at("..") || r.at(". ") {
 			r.pos = mark
 			break
 		}
 		t := r.token()
 		// After "<addresses>" a word is the description, even in capitals.
-		if angled := len(taken) > 0 && taken[0][0] == '<'; !r.placeholder(t) || angled && !r.whole && t[0] != '<' && t[0] != '[' && t != "..." {
+		if angled := len(taken) > 0 && taken[0][0] == '<'; !r.placeholder(t) ||
+			angled && !r.whole && t[0] != '<' && t[0] != '[' && t != "..." {
 			r.pos = mark
 			break
 		}
@@ -90,7 +92,8 @@ func (r *reader) token() string {
 			if c == quote {
 				quote = 0
 			}
-		case (c == '\'' || c == '"') && (r.pos == begin || !letter(r.s[r.pos-1])) && strings.IndexByte(r.s[r.pos+1:], c) >= 0:
+		case (c == '\'' || c == '"') && (r.pos == begin || !letter(r.s[r.pos-1])) &&
+			strings.IndexByte(r.s[r.pos+1:], c) >= 0:
 			quote = c
 		case strings.IndexByte("[<{(", c) >= 0:
 			depth++
@@ -112,7 +115,8 @@ func (r *reader) token() string {
 // another spelling follows.
 func (r *reader) separator() bool {
 	r.spaces()
-	for mark := r.pos; r.peek() == '.' || r.peek() == ' ' && r.pos > mark; { // dots that fill the space before a description
+	for mark := r.pos; r.peek() == '.' || r.peek() == ' ' && r.pos > mark; {
+		// dots that fill the space before a description
 		r.pos++
 	}
 	said := true

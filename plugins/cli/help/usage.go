@@ -25,13 +25,15 @@ func usageLine(body string) (rest string, ok bool) {
 // summaryOf reports whether line i is the heading "Summary:" above a call of the
 // program.
 func summaryOf(lines []line, i int, program string) bool {
-	return program != "" && strings.EqualFold(lines[i].text, "summary:") && i+1 < len(lines) && !lines[i+1].blank() && firstWord(lines[i+1].body()) == program
+	return program != "" && strings.EqualFold(lines[i].text, "summary:") && i+1 < len(lines) && !lines[i+1].blank() &&
+		firstWord(lines[i+1].body()) == program
 }
 
 // bareUsage reports whether a line is a heading above usage lines.
 func bareUsage(body string) bool {
 	low := strings.TrimRight(strings.ToLower(strings.TrimSpace(body)), ": ")
-	return low == "usage" || low == "synopsis" || strings.HasSuffix(low, ". usage") || strings.HasSuffix(low, ".  usage") || strings.HasPrefix(low, "## usage")
+	return low == "usage" || low == "synopsis" || strings.HasSuffix(low, ". usage") ||
+		strings.HasSuffix(low, ".  usage") || strings.HasPrefix(low, "## usage")
 }
 
 // A gatherer collects the usages of a program.
@@ -138,8 +140,10 @@ func (g *gatherer) over(lines []line, i, margin int, inline bool) bool {
 				return l.dashed()
 			}
 			// A synopsis may continue in parts with a heading above each.
-			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":") || !inline && l.indent == g.indent && strings.IndexByte("[{<", l.body()[0]) >= 0
-			called := firstWord(l.body()) == g.program && (max(l.indent, g.indent)-min(l.indent, g.indent) < 3 || !inline && l.indent > margin)
+			label := !inline && l.indent > margin && strings.HasSuffix(l.text, ":") ||
+				!inline && l.indent == g.indent && strings.IndexByte("[{<", l.body()[0]) >= 0
+			called := firstWord(l.body()) == g.program &&
+				(max(l.indent, g.indent)-min(l.indent, g.indent) < 3 || !inline && l.indent > margin)
 			return !label && !called
 		}
 	}
@@ -160,7 +164,8 @@ func (g *gatherer) accept(l line, margin int, inline bool) bool {
 		if l.indent > margin && strings.HasSuffix(body, ":") {
 			return true
 		}
-		if l.dashed() || strings.HasSuffix(body, ":") || longestRun(calledOnly(body)) > 3 && !strings.HasSuffix(body, " [flags]") {
+		if l.dashed() || strings.HasSuffix(body, ":") ||
+			longestRun(calledOnly(body)) > 3 && !strings.HasSuffix(body, " [flags]") {
 			return false
 		}
 		g.indent = l.indent
@@ -198,7 +203,8 @@ func unnumbered(body string) string { return body[len(numberedUsage.FindString(b
 // another reports whether a line of a synopsis calls another program, which the
 // same man page describes.
 func (g *gatherer) another(l line, first string, margin int, inline bool) bool {
-	return !inline && g.depth == 0 && l.indent == g.indent && l.indent > margin && first != g.program && lowerForm.MatchString(first) && strings.Contains(l.body(), " [")
+	return !inline && g.depth == 0 && l.indent == g.indent && l.indent > margin && first != g.program &&
+		lowerForm.MatchString(first) && strings.Contains(l.body(), " [")
 }
 
 // otherUsage removes the word "or" at the start of another usage.
@@ -254,7 +260,9 @@ func explanation(s string) int {
 	for _, sep := range []string{" - ", " : "} {
 		for at := strings.Index(s, sep); at > 0; {
 			rest := s[at+len(sep):]
-			if opened(s[:at]) == 0 && rest != "" && letter(rest[0]) && (len(strings.Fields(rest)) > 1 || strings.HasSuffix(s[:at], "...]")) && !strings.ContainsAny(rest, "[]{}|") {
+			if opened(s[:at]) == 0 && rest != "" && letter(rest[0]) &&
+				(len(strings.Fields(rest)) > 1 || strings.HasSuffix(s[:at], "...]")) &&
+				!strings.ContainsAny(rest, "[]{}|") {
 				return at
 			}
 			next := strings.Index(rest, sep)
@@ -271,7 +279,8 @@ func explanation(s string) int {
 func longestRun(s string) int {
 	most, n := 0, 0
 	for _, w := range strings.Fields(s) {
-		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" || shouted(w) && len(w) > 1 || camelCase(w) {
+		if n++; strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz',.") != "" ||
+			shouted(w) && len(w) > 1 || camelCase(w) {
 			n = 0
 		}
 		most = max(most, n)
@@ -300,10 +309,12 @@ func words(s string) int {
 // callLike reports whether a line can continue a usage: it has arguments and no
 // sentence.
 func callLike(body string) bool {
-	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 && (words(left) > 1 || explained(body, left) || strings.HasPrefix(left, "- ") && words(left[2:]) > 0) {
+	if sp, left, ok := readSpec(body, false); ok && len(sp.names) > 0 &&
+		(words(left) > 1 || explained(body, left) || strings.HasPrefix(left, "- ") && words(left[2:]) > 0) {
 		return false
 	}
-	if longestRun(body) > 3 || body[0] >= 'A' && body[0] <= 'Z' && strings.HasSuffix(body, ".") && !strings.HasSuffix(body, "..") && words(body) > 0 {
+	if longestRun(body) > 3 || body[0] >= 'A' && body[0] <= 'Z' && strings.HasSuffix(body, ".") &&
+		!strings.HasSuffix(body, "..") && words(body) > 0 {
 		return false
 	}
 	if strings.IndexByte("[<({-|.", body[0]) >= 0 {
@@ -322,7 +333,8 @@ func capitalized(body string) bool {
 // explained reports whether left, the end of body, is a description in a
 // separate column, as in "-d, --data <data>   HTTP POST data".
 func explained(body, left string) bool {
-	return len(strings.Fields(left)) > 1 && letter(left[0]) && strings.HasSuffix(body, "  "+left) && !strings.ContainsAny(left, "[<{|")
+	return len(strings.Fields(left)) > 1 && letter(left[0]) && strings.HasSuffix(body, "  "+left) &&
+		!strings.ContainsAny(left, "[<{|")
 }
 
 func firstWord(s string) string {
@@ -347,7 +359,8 @@ func unmarked(lines []line, program string) []string {
 			return nil
 		}
 		rest, ok := strings.CutPrefix(l.body(), program+" ")
-		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" || strings.IndexByte("[<{", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
+		if rest = strings.TrimSpace(rest); !ok || program == "" || rest == "" ||
+			strings.IndexByte("[<{", rest[0]) < 0 || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "-- ") {
 			continue
 		}
 		g := &gatherer{indent: l.indent}

@@ -13,17 +13,23 @@ var kinds = map[string]model.Kind{
 	"bool": model.Bool, "boolean": model.Bool,
 	"string": model.String, "text": model.String, "str": model.String,
 	"int": model.Integer, "int32": model.Integer, "int64": model.Integer, "integer": model.Integer,
-	"uint": model.Integer, "uint8": model.Integer, "uint16": model.Integer, "uint32": model.Integer, "uint64": model.Integer,
+	"uint": model.Integer, "uint8": model.Integer, "uint16": model.Integer,
+	"uint32": model.Integer, "uint64": model.Integer,
 	"n": model.Integer, "num": model.Integer, "number": model.Integer, "count": model.Integer, "nnum": model.Integer,
 	"port": model.Integer, "pid": model.Integer, "depth": model.Integer, "jobs": model.Integer, "intmax": model.Integer,
-	"+int": model.Integer, "long": model.Integer, "integer range": model.Integer, "cols": model.Integer, "columns": model.Integer,
-	"float": model.Number, "float32": model.Number, "float64": model.Number, "double": model.Number, "decimal": model.Number,
+	"+int": model.Integer, "long": model.Integer, "integer range": model.Integer,
+	"cols": model.Integer, "columns": model.Integer,
+	"float": model.Number, "float32": model.Number, "float64": model.Number,
+	"double": model.Number, "decimal": model.Number,
 	"float range": model.Number, "seconds": model.Number, "secs": model.Number, "sec": model.Number,
-	"strings": model.List, "stringarray": model.List, "stringslice": model.List, "list": model.List, "array": model.List,
+	"strings": model.List, "stringarray": model.List, "stringslice": model.List,
+	"list": model.List, "array": model.List,
 	"ints": model.List, "intslice": model.List, "uints": model.List, "durations": model.List,
 	"stringtostring": model.Map, "stringtoint": model.Map, "map": model.Map,
-	"file": model.Path, "filename": model.Path, "path": model.Path, "dir": model.Path, "directory": model.Path, "folder": model.Path,
-	"infile": model.Path, "outfile": model.Path, "filepath": model.Path, "dirname": model.Path, "dirpath": model.Path, "pathname": model.Path,
+	"file": model.Path, "filename": model.Path,
+	"path": model.Path, "dir": model.Path, "directory": model.Path, "folder": model.Path,
+	"infile": model.Path, "outfile": model.Path, "filepath": model.Path, "dirname": model.Path,
+	"dirpath": model.Path, "pathname": model.Path,
 	"duration": model.Duration,
 }
 
@@ -35,13 +41,20 @@ var fileName = regexp.MustCompile(`^(?:file|in|out|input|output)\d*\.[a-z][a-z0-
 // generic are placeholders that name the value. Among choices they are not
 // literal values.
 var generic = map[string]bool{
-	"name": true, "names": true, "url": true, "uri": true, "id": true, "host": true, "hostname": true, "pattern": true, "regex": true, "regexp": true, "glob": true,
-	"expr": true, "key": true, "value": true, "val": true, "pkg": true, "package": true, "commit": true, "branch": true, "tag": true, "ref": true, "revision": true, "rev": true,
-	"size": true, "bytes": true, "spec": true, "address": true, "addr": true, "ip": true, "user": true, "uid": true, "gid": true, "group": true, "token": true, "command": true,
-	"cmd": true, "arg": true, "args": true, "type": true, "time": true, "date": true, "range": true, "regular expression": true, "script": true, "image": true, "container": true,
-	"version": true, "label": true, "percent": true, "percentage": true, "word": true, "char": true, "character": true, "color": true, "level": true, "mode": true, "format": true,
-	"title": true, "x": true, "y": true, "str": true, "option": true, "options": true, "field": true, "fields": true, "column": true, "row": true, "line": true, "lines": true,
-	"object": true, "query": true, "target": true, "module": true, "selector": true, "signal": true, "timestamp": true, "index": true, "domain": true, "email": true, "ms": true,
+	"name": true, "names": true, "url": true, "uri": true, "id": true, "host": true, "hostname": true, "pattern": true,
+	"regex": true, "regexp": true, "glob": true,
+	"expr": true, "key": true, "value": true, "val": true, "pkg": true, "package": true, "commit": true, "branch": true,
+	"tag": true, "ref": true, "revision": true, "rev": true,
+	"size": true, "bytes": true, "spec": true, "address": true, "addr": true, "ip": true, "user": true, "uid": true,
+	"gid": true, "group": true, "token": true, "command": true,
+	"cmd": true, "arg": true, "args": true, "type": true, "time": true, "date": true, "range": true,
+	"regular expression": true, "script": true, "image": true, "container": true,
+	"version": true, "label": true, "percent": true, "percentage": true, "word": true, "char": true, "character": true,
+	"color": true, "level": true, "mode": true, "format": true,
+	"title": true, "x": true, "y": true, "str": true, "option": true, "options": true, "field": true, "fields": true,
+	"column": true, "row": true, "line": true, "lines": true,
+	"object": true, "query": true, "target": true, "module": true, "selector": true, "signal": true, "timestamp": true,
+	"index": true, "domain": true, "email": true, "ms": true,
 }
 
 // shape returns the value that a printed placeholder describes.
@@ -67,7 +80,8 @@ func arityOf(printed string) int {
 	if p := strings.TrimSpace(printed); bare(p) != p && !strings.Contains(p, "> <") {
 		return 1
 	}
-	words := strings.Fields(pairs.ReplaceAllStringFunc(printed, func(s string) string { return strings.ReplaceAll(s, " ", "-") }))
+	words := strings.Fields(pairs.ReplaceAllStringFunc(printed,
+		func(s string) string { return strings.ReplaceAll(s, " ", "-") }))
 	for _, w := range words {
 		if !argumentName.MatchString(w) || joining[strings.ToLower(w)] {
 			return 1
@@ -78,7 +92,8 @@ func arityOf(printed string) int {
 
 var (
 	pairs   = regexp.MustCompile(`<[^<>]+>`)
-	joining = map[string]bool{"or": true, "and": true, "of": true, "the": true, "to": true, "for": true, "in": true, "with": true, "as": true, "range": true}
+	joining = map[string]bool{"or": true, "and": true, "of": true, "the": true, "to": true, "for": true, "in": true,
+		"with": true, "as": true, "range": true}
 )
 
 // bare removes the brackets around a placeholder.
@@ -86,7 +101,8 @@ func bare(p string) string {
 	for range 4 {
 		p = strings.TrimSpace(p)
 		switch {
-		case wrapped(p, '<', '>'), wrapped(p, '[', ']'), wrapped(p, '{', '}'), wrapped(p, '(', ')'), wrapped(p, '"', '"'), wrapped(p, '\'', '\''):
+		case wrapped(p, '<', '>'), wrapped(p, '[', ']'), wrapped(p, '{', '}'), wrapped(p, '(', ')'),
+			wrapped(p, '"', '"'), wrapped(p, '\'', '\''):
 			p = p[1 : len(p)-1]
 		case len(p) > 1 && (p[0] == '"' || p[0] == '\'') && p[len(p)-1] == p[0]:
 			p = p[1 : len(p)-1]

@@ -74,7 +74,8 @@ func below(nodes []node, path []string) ([]node, bool) {
 // whole reports whether a usage is that of the program as a whole, with a sub-command among
 // its arguments.
 func (c *call) whole() bool {
-	return slices.ContainsFunc(c.positionals, func(p model.Positional) bool { return p.Name == "command" || p.Name == "subcommand" })
+	return slices.ContainsFunc(c.positionals,
+		func(p model.Positional) bool { return p.Name == "command" || p.Name == "subcommand" })
 }
 
 // begins reports whether n is the word, or a group that begins with it.
@@ -87,7 +88,8 @@ func (n node) begins(word string) bool {
 
 // walk interprets a sequence of nodes.
 func (w *walker) walk(nodes []node, at place) {
-	if last := len(nodes) - 1; last > 0 && omitted(nodes[last].text) && !slices.ContainsFunc(nodes, func(n node) bool { return !n.plain() }) {
+	if last := len(nodes) - 1; last > 0 && omitted(nodes[last].text) &&
+		!slices.ContainsFunc(nodes, func(n node) bool { return !n.plain() }) {
 		return // "[global options]"
 	}
 	for i := 0; i < len(nodes); i++ {
@@ -99,7 +101,8 @@ func (w *walker) walk(nodes []node, at place) {
 			i += w.option(nodes, i, at)
 		case strings.EqualFold(n.text, "or") && i > 0:
 			i++ // the next word has the same meaning
-			if last := len(w.call.positionals) - 1; last >= 0 && i < len(nodes) && strings.EqualFold(nodes[i].text, "none") {
+			if last := len(w.call.positionals) - 1; last >= 0 && i < len(nodes) &&
+				strings.EqualFold(nodes[i].text, "none") {
 				w.call.positionals[last].Required = false
 			}
 		case n.prefix() && i+1 < len(nodes) && begunBy(nodes, i+1): // "[NAMESPACE:]FILE"
@@ -171,13 +174,15 @@ func (w *walker) operand(nodes []node, i int, at place, sp spec) (string, bool) 
 		return next.string() + nodes[i+2].string(), nodes[i+2].plain()
 	}
 	if o := w.table[sp.names[0]]; o != nil {
-		if !o.Value.Kind.TakesValue() && !at.optional || next.open == '[' && o.Value.Kind.TakesValue() && !o.Value.Optional {
+		if !o.Value.Kind.TakesValue() && !at.optional ||
+			next.open == '[' && o.Value.Kind.TakesValue() && !o.Value.Optional {
 			return "", false
 		}
 	}
 	switch {
 	case next.plain():
-		return next.text, !omitted(next.text) || sp.names[0] == "-o" || at.optional && i+2 == len(nodes) && !strings.HasSuffix(next.text, "s")
+		return next.text, !omitted(next.text) || sp.names[0] == "-o" || at.optional && i+2 == len(nodes) &&
+			!strings.HasSuffix(next.text, "s")
 	case next.open == '{', next.open == '(':
 		return next.string(), at.optional && len(next.alts) > 0 && len(next.alts[0]) > 0 && next.alts[0][0].plain()
 	case next.open == '[' && i+2 == len(nodes) && at.optional:
@@ -207,7 +212,8 @@ func (w *walker) add(o model.Option) {
 // belong to it.
 func (w *walker) group(nodes []node, i int, at place) (used int) {
 	n := nodes[i]
-	in := place{optional: at.optional || n.open == '[', repeat: at.repeat || n.repeat, choice: at.choice || len(n.alts) > 1}
+	in := place{optional: at.optional || n.open == '[', repeat: at.repeat || n.repeat,
+		choice: at.choice || len(n.alts) > 1}
 	if n.glued && n.open == '[' && len(n.alts) == 1 && len(n.alts[0]) > 0 && n.alts[0][0].plain() {
 		if last := len(w.call.positionals) - 1; last >= 0 && n.repeat {
 			w.call.positionals[last].Repeatable = true
@@ -225,7 +231,8 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 		return 0
 	}
 	// In "[-o json|yaml]" the words after the bar belong to the value.
-	if len(n.alts) > 1 && len(n.alts[0]) > 1 && !n.alts[0][0].plain() && !slices.ContainsFunc(n.alts[1:], func(a []node) bool { return len(a) != 1 || !a[0].plain() }) {
+	if len(n.alts) > 1 && len(n.alts[0]) > 1 && !n.alts[0][0].plain() &&
+		!slices.ContainsFunc(n.alts[1:], func(a []node) bool { return len(a) != 1 || !a[0].plain() }) {
 		w.walk(joinAlternatives(n.alts), in)
 		return 0
 	}
@@ -238,7 +245,8 @@ func (w *walker) group(nodes []node, i int, at place) (used int) {
 		w.walk(alt, in)
 	}
 	if len(n.alts) > 1 && len(first) == len(n.alts) {
-		if v := i + 1; v < len(nodes) && nodes[v].plain() && (at.optional || n.open == '(') && !omitted(nodes[v].text) && w.bare(before) {
+		if v := i + 1; v < len(nodes) && nodes[v].plain() && (at.optional || n.open == '(') &&
+			!omitted(nodes[v].text) && w.bare(before) {
 			w.give(before, nodes[v].text)
 			used = 1
 		}
@@ -262,7 +270,8 @@ const maxChoices = 4 << 10
 func valueChoices(alts [][]node) [][]node {
 	var all [][]node
 	for _, alt := range alts {
-		if last := len(all) - 1; last >= 0 && len(alt) == 1 && alt[0].plain() && len(all[last]) == 1 && all[last][0].option() && strings.Contains(all[last][0].text, "=") {
+		if last := len(all) - 1; last >= 0 && len(alt) == 1 && alt[0].plain() && len(all[last]) == 1 &&
+			all[last][0].option() && strings.Contains(all[last][0].text, "=") {
 			if joined := all[last][0]; len(joined.text) < maxChoices {
 				joined.text += "|" + alt[0].text
 				all[last] = []node{joined}
@@ -305,7 +314,8 @@ func (w *walker) word(n node, at place) {
 	if v.Kind == model.Enum && strings.Contains(text, "|") {
 		name = "choice"
 	}
-	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice, Repeatable: at.repeat || n.repeat || strings.Contains(text, "]...") || strings.HasSuffix(bare(text), "(s)")})
+	w.positional(model.Positional{Name: name, Value: v, Required: !at.optional && !at.choice,
+		Repeatable: at.repeat || n.repeat || strings.Contains(text, "]...") || strings.HasSuffix(bare(text), "(s)")})
 }
 
 // positional records a positional argument.
@@ -338,7 +348,8 @@ func lower(text string) string {
 
 func commandName(name string) bool {
 	switch name {
-	case "command", "subcommand", "sub-command", "cmd", "sub_command", "verb", "action", "commands", "applet", "operation":
+	case "command", "subcommand", "sub-command", "cmd", "sub_command", "verb", "action", "commands", "applet",
+		"operation":
 		return true
 	}
 	return false
@@ -348,7 +359,8 @@ func commandName(name string) bool {
 func omitted(text string) bool {
 	name := strings.ToLower(strings.Trim(strings.ReplaceAll(text, "(s)", "s"), "[]<>{}().:, "))
 	for _, w := range []string{"option", "options", "flag", "flags", "opts", "switches"} {
-		if name == w || strings.HasSuffix(name, "-"+w) || strings.HasSuffix(name, " "+w) || strings.HasSuffix(name, "_"+w) {
+		if name == w || strings.HasSuffix(name, "-"+w) || strings.HasSuffix(name, " "+w) ||
+			strings.HasSuffix(name, "_"+w) {
 			return true
 		}
 	}

@@ -32,7 +32,8 @@ type Program struct {
 // A Command is a command of the program. The root command is the program
 // itself.
 type Command struct {
-	Path        []string     `json:"path"`                  // after the program and its fixed arguments; empty for the root
+	// After the program and its fixed arguments; empty for the root.
+	Path        []string     `json:"path"`
 	Aliases     []string     `json:"aliases,omitempty"`     // other spellings of the last word of Path
 	Summary     string       `json:"summary,omitempty"`     // one line
 	Description string       `json:"description,omitempty"` // longer than the summary; empty if there is nothing more
@@ -68,21 +69,24 @@ type Command struct {
 	// Unasked is true if there was no time to ask the command for its help.
 	Unasked bool `json:"unasked,omitempty"`
 
-	Source     string   `json:"source,omitempty"`     // origin of the data: "cobra", "click", "clap", "help", "man", "config", …
-	Confidence float64  `json:"confidence,omitempty"` // 0 to 1: the share of the help that the parser understood
-	Unparsed   []string `json:"unparsed,omitempty"`   // lines that look like options or commands but were not understood; at most 20
+	// Origin of the data: "cobra", "click", "clap", "help", "man", "config", …
+	Source     string  `json:"source,omitempty"`
+	Confidence float64 `json:"confidence,omitempty"` // 0 to 1: the share of the help that the parser understood
+	// Lines that look like options or commands but were not understood; at most 20.
+	Unparsed []string `json:"unparsed,omitempty"`
 }
 
 // An Option is an argument that begins with a dash.
 type Option struct {
 	// Names are the exact spellings. The first one is used in calls: the first
 	// long spelling, if there is one: "--output", "-o".
-	Names       []string `json:"names"`
-	Negation    string   `json:"negation,omitempty"` // the spelling that switches it off, such as "--no-color"; may be empty
-	Description string   `json:"description,omitempty"`
-	Value       Value    `json:"value"`
-	Repeatable  bool     `json:"repeatable,omitempty"` // may be given more than once
-	Required    bool     `json:"required,omitempty"`
+	Names []string `json:"names"`
+	// The spelling that switches it off, such as "--no-color"; may be empty.
+	Negation    string `json:"negation,omitempty"`
+	Description string `json:"description,omitempty"`
+	Value       Value  `json:"value"`
+	Repeatable  bool   `json:"repeatable,omitempty"` // may be given more than once
+	Required    bool   `json:"required,omitempty"`
 	// Inherited is true for an option that belongs to a parent command but is
 	// accepted here as well.
 	Inherited bool `json:"inherited,omitempty"`

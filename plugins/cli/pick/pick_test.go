@@ -40,7 +40,8 @@ func TestApply(t *testing.T) {
 			continue
 		}
 		got, err := p.Apply(json.RawMessage(doc))
-		if string(got) != c.want && c.path != "." || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+		if string(got) != c.want && c.path != "." || (err != nil) != (c.fails != "") ||
+			err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s: %s, %v; want %s %s", c.path, got, err, c.want, c.fails)
 		}
 		if err == nil && !json.Valid(got) {
@@ -51,8 +52,8 @@ func TestApply(t *testing.T) {
 
 func TestParseRejects(t *testing.T) {
 	for _, text := range []string{
-		"", "..", ".a..b", "a.", "[", "[a]", "[-1]", `["a]`, "a]", "a[0", ".a | length", "a b", "$.a.", "[0]a", `a"b"`, "[1:2]", ".items[*]", "a\x00", `["\u12"]`,
-		strings.Repeat("a", maxPath+1), strings.Repeat(".a", maxSteps+1),
+		"", "..", ".a..b", "a.", "[", "[a]", "[-1]", `["a]`, "a]", "a[0", ".a | length", "a b", "$.a.", "[0]a", `a"b"`,
+		"[1:2]", ".items[*]", "a\x00", `["\u12"]`, strings.Repeat("a", maxPath+1), strings.Repeat(".a", maxSteps+1),
 	} {
 		if p, err := Parse(text); err == nil {
 			t.Errorf("%q is accepted: %+v", text, p)

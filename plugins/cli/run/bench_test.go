@@ -15,7 +15,8 @@ func BenchmarkTrue(b *testing.B) {
 	}
 	b.Run("run", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := Run(b.Context(), Command{Path: path, Args: []string{"true"}, Timeout: time.Minute, MaxOutput: 1 << 20, MaxStderr: 8 << 10}); err != nil {
+			if _, err := Run(b.Context(), Command{Path: path, Args: []string{"true"}, Timeout: time.Minute,
+				MaxOutput: 1 << 20, MaxStderr: 8 << 10}); err != nil {
 				b.Fatal(err)
 			}
 		}

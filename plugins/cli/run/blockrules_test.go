@@ -18,20 +18,23 @@ func blockOf(t *testing.T, command []string, argv, more string) *tool.Tool {
 		Tools []tool.Block `hcl:"tool,block" doc:"A tool."`
 	}
 	arguments := ""
-	for _, argument := range [][2]string{{"a", ""}, {"b", ""}, {"w", `"type":"integer",`}, {"l", `"type":"list",`}, {"e", `"type":"enum","values":["clone","log"],`}} {
+	for _, argument := range [][2]string{{"a", ""}, {"b", ""}, {"w", `"type":"integer",`}, {"l", `"type":"list",`},
+		{"e", `"type":"enum","values":["clone","log"],`}} {
 		if name := argument[0]; strings.Contains(argv, "{"+name+"}") || strings.Contains(argv, "{file:"+name+"}") {
 			arguments += `,{"name":"` + name + `",` + argument[1] + `"required":true}`
 		}
 	}
 	var c settings
-	text := `{"tool":[{"name":"t","description":"d","access":"read","argv":[` + argv + `],"argument":[` + strings.TrimPrefix(arguments, ",") + `]` + more + `}]}`
+	text := `{"tool":[{"name":"t","description":"d","access":"read","argv":[` + argv + `],"argument":[` +
+		strings.TrimPrefix(arguments, ",") + `]` + more + `}]}`
 	if err := sdk.Decode(sdk.SchemaOf[settings](), []byte(text), &c); err != nil {
 		t.Fatal(err)
 	}
 	if err := tool.CheckBlocks(c.Tools, command); err != nil {
 		t.Fatalf("%q %s: %v", command, argv, err)
 	}
-	return tool.FromBlock(&c.Tools[0], tool.Options{Command: command, Rules: danger.For(command, ""), Confined: true, Bounded: true})
+	return tool.FromBlock(&c.Tools[0],
+		tool.Options{Command: command, Rules: danger.For(command, ""), Confined: true, Bounded: true})
 }
 
 // TestRulesOfBlocks: the rules about small programs and operators hold in tool blocks, whatever
@@ -82,17 +85,20 @@ func TestRulesOfBlocks(t *testing.T) {
 		{"sed", `"1w out","{a}"`, `{"a":"x.txt"}`, "1w out x.txt"},
 		{"sqlite3", `"{a}"`, `{"a":"x.db"}`, "-safe x.db"},
 		{"sqlite3 -safe", `"{a}"`, `{"a":"x.db"}`, "x.db"},
-		{"ffmpeg", `"-i","{a}","-vf","{b}","out.png"`, `{"a":"in.mp4","b":"scale=80:-2,hflip"}`, "-i in.mp4 -vf scale=80:-2,hflip out.png"},
+		{"ffmpeg", `"-i","{a}","-vf","{b}","out.png"`, `{"a":"in.mp4","b":"scale=80:-2,hflip"}`,
+			"-i in.mp4 -vf scale=80:-2,hflip out.png"},
 		{"ffmpeg", `"-i","{a}","-vf","{b}","out.png"`, `{"a":"in.mp4","b":"metadata=print:file=x"}`, ""},
 		{"ffmpeg", `"-i","in.mp4","-vf","scale={w}:-2","out.png"`, `{"w":80}`, "-i in.mp4 -vf scale=80:-2 out.png"},
-		{"ffmpeg", `"-i","in.mp4","-filter:v:0","{a}","out.png"`, `{"a":"hflip"}`, "-i in.mp4 -filter:v:0 hflip out.png"},
+		{"ffmpeg",
+			`"-i","in.mp4","-filter:v:0","{a}","out.png"`, `{"a":"hflip"}`, "-i in.mp4 -filter:v:0 hflip out.png"},
 		{"ffmpeg", `"-i","in.mp4","-filter:v:0","{a}","out.png"`, `{"a":"hflip,metadata=print:file=x"}`, ""},
 		{"ffmpeg", `"-f","lavfi","-i","{a}","out.png"`, `{"a":"testsrc=d=1,metadata=print:file=x"}`, ""},
 		{"ffmpeg", `"-f","lavfi","-t","1","-i","{a}","out.png"`, `{"a":"movie=x"}`, ""},
 		{"ffmpeg", `"-i","in.mp4","-vf","{a}","-metadata","{a}","out.png"`, `{"a":"hflip,metadata=print:file=x"}`, ""},
 		{"ffmpeg -f lavfi", `"-i","{a}","out.png"`, `{"a":"movie=x"}`, ""},
 		{"ffmpeg", `"-f","lavfi","-i","{a}","out.png"`, `{"a":"testsrc=d=1"}`, "-f lavfi -i testsrc=d=1 out.png"},
-		{"ffmpeg", `"-f","lavfi","-i","testsrc=duration={w}","-i","{a}","out.png"`, `{"w":2,"a":"in.mp4"}`, "-f lavfi -i testsrc=duration=2 -i in.mp4 out.png"},
+		{"ffmpeg", `"-f","lavfi","-i","testsrc=duration={w}","-i","{a}","out.png"`, `{"w":2,"a":"in.mp4"}`,
+			"-f lavfi -i testsrc=duration=2 -i in.mp4 out.png"},
 		{"ffmpeg", `"-f","{a}","-i","{b}","out.png"`, `{"a":"lavfi","b":"x"}`, ""},
 		{"ffmpeg", `"-f","{a}","-i","{b}","out.png"`, `{"a":"rawvideo","b":"x"}`, "-f rawvideo -i x out.png"},
 		{"ffmpeg", `"-i","in.mp4","{a}"`, `{"a":"l%d.png"}`, ""},
@@ -113,7 +119,8 @@ func TestRulesOfBlocks(t *testing.T) {
 		{"timeout", `"{w}","sed","{a}"`, `{"w":5,"a":"1d"}`, "5 sed --sandbox 1d"},
 		{"timeout", `"{a}","mawk","{b}"`, `{"a":"5","b":"` + evil + `"}`, ""},
 		{"timeout 5 curl", `"-s","{a}"`, `{"a":"http://x.test/"}`, "--proto =http,https -s http://x.test/"},
-		{"curl", `"http://x.test/","{a}"`, `{"a":"http://y.test/"}`, "--proto =http,https http://x.test/ http://y.test/"},
+		{"curl",
+			`"http://x.test/","{a}"`, `{"a":"http://y.test/"}`, "--proto =http,https http://x.test/ http://y.test/"},
 		{"env", `"--","sed","{a}"`, `{"a":"-e1d"}`, ""},
 		{"env", `"--","sed","--","{a}"`, `{"a":"1d"}`, "-- sed --sandbox -- 1d"},
 
@@ -129,7 +136,8 @@ func TestRulesOfBlocks(t *testing.T) {
 		{"find", `".","-exec","grep","-l","{a}","{}","+"`, `{"a":"x"}`, ". -exec grep -l x {} +"},
 		{"find", `".","-exec","sed","1w out","{}",";","-name","{a}"`, `{"a":"x"}`, ". -exec sed 1w out {} ; -name x"},
 		{"find", `".","-exec","sed","{a}","x",";","-exec","mawk","{b}","{}",";"`, `{"a":"1p","b":"` + evil + `"}`, ""},
-		{"find", `".","-exec","sed","{a}","x",";","-exec","mawk","{b}","{}",";"`, `{"a":"1p","b":"1"}`, ". -exec sed --sandbox 1p x ; -exec mawk 1 {} ;"},
+		{"find", `".","-exec","sed","{a}","x",";","-exec","mawk","{b}","{}",";"`, `{"a":"1p","b":"1"}`,
+			". -exec sed --sandbox 1p x ; -exec mawk 1 {} ;"},
 		{"find", `".","-exec","sqlite3","x.db","{a}",";"`, `{"a":"select readfile(1)"}`, ""},
 		{"fd", `"-x","mawk","{a}"`, `{"a":"` + evil + `"}`, ""},
 		{"pyenv", `"exec","gawk","{a}"`, `{"a":"` + evil + `"}`, ""},
@@ -212,7 +220,8 @@ func TestRulesOfBlocks(t *testing.T) {
 			t.Errorf("%s %s %s: %q %v, want %q", c.command, c.argv, c.arguments, got, err, c.want)
 		}
 	}
-	call, err := Prepare(blockOf(t, []string{"sqlite3"}, `"x.db"`, `,"stdin":true`), json.RawMessage(`{"stdin":"select 1"}`))
+	call, err := Prepare(blockOf(t, []string{"sqlite3"}, `"x.db"`, `,"stdin":true`),
+		json.RawMessage(`{"stdin":"select 1"}`))
 	if err != nil || strings.Join(call.Argv("D"), " ") != "-safe x.db" {
 		t.Errorf("%+v %v", call, err)
 	}

@@ -167,7 +167,8 @@ func (b *builder) valued(p *tool.Parameter, v value) {
 		b.add(p.Spelling + v.text)
 	case p.Value.Equals, p.Value.Optional:
 		b.add(p.Spelling + "=" + v.text)
-	case !strings.HasPrefix(v.text, "-"), v.stdin, v.text == "-" && (p.Writes || p.Path && !b.gives(tool.StdinName)) && b.tool.Template == nil && !b.tool.Known:
+	case !strings.HasPrefix(v.text, "-"), v.stdin,
+		v.text == "-" && (p.Writes || p.Path && !b.gives(tool.StdinName)) && b.tool.Template == nil && !b.tool.Known:
 		b.add(p.Spelling, v.text) // "-" alone is no option
 	case long && !b.tool.NoEquals:
 		b.add(p.Spelling + "=" + v.text)

@@ -52,7 +52,8 @@ var (
 // check applies the rules of the tool and the checks of the call to a value. It
 // records the first problem and reports whether the value is allowed.
 func (d *decoder) check(p *tool.Parameter, path, text string) bool {
-	if p != nil && len(p.Content.Unless) > 0 && d.tool.Gives(p.Content.Unless, d.given) || p != nil && p.Role != tool.OptionRole && d.given(tool.FreeName) {
+	if p != nil && len(p.Content.Unless) > 0 && d.tool.Gives(p.Content.Unless, d.given) ||
+		p != nil && p.Role != tool.OptionRole && d.given(tool.FreeName) {
 		other := *p
 		other.Content.Text = false
 		p = &other

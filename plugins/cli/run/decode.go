@@ -49,9 +49,11 @@ func (d *decoder) arguments(raw json.RawMessage) (all map[string]*argument, free
 		p := &d.tool.Parameters[i]
 		if _, ok := members[p.Name]; p.Required && (!ok || isNull(members[p.Name])) {
 			d.failf(p.Name, "is required")
-		} else if p.OrStdin && (!d.given(p.Name) || all[p.Name].empty()) && !d.gives(tool.StdinName) && !d.tool.Gives(p.StdinUnless, d.given) {
+		} else if p.OrStdin && (!d.given(p.Name) || all[p.Name].empty()) && !d.gives(tool.StdinName) &&
+			!d.tool.Gives(p.StdinUnless, d.given) {
 			d.failf(p.Name, "is required%s: without it the program reads standard input, which is empty", d.except(p))
-		} else if p.Unless != nil && (!d.given(p.Name) || all[p.Name].empty()) && !slices.ContainsFunc(p.Unless, d.chosen) {
+		} else if p.Unless != nil && (!d.given(p.Name) || all[p.Name].empty()) &&
+			!slices.ContainsFunc(p.Unless, d.chosen) {
 			d.failf(p.Name, "is required, except with %s", strings.Join(p.Unless, " or "))
 		}
 	}
@@ -76,7 +78,8 @@ func (d *decoder) except(p *tool.Parameter) string {
 
 // chosen reports whether the call gives an argument, other than as false or as an empty list.
 func (d *decoder) chosen(name string) bool {
-	return d.given(name) && !slices.Contains([]string{"false", "0", "[]", "{}"}, string(bytes.TrimSpace(d.members[name])))
+	return d.given(name) &&
+		!slices.Contains([]string{"false", "0", "[]", "{}"}, string(bytes.TrimSpace(d.members[name])))
 }
 
 // input checks the text of standard input.
@@ -93,7 +96,8 @@ func (d *decoder) input(text string) bool {
 		return false
 	}
 	for _, separators := range []string{"\x00", "\x00\n", "\x00 \t\r\n\v\f"} {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
+		for word := range strings.FieldsFuncSeq(text,
+			func(r rune) bool { return strings.ContainsRune(separators, r) }) {
 			if strings.HasPrefix(word, "-") {
 				d.failf(tool.StdinName, "must have no word with a leading dash: its words become arguments")
 				return false

@@ -106,7 +106,8 @@ func (w *walker) step() bool {
 // operand reads an element that is no word.
 func (w *walker) operand(text string) bool {
 	e := w.param.Expression
-	dashed := strings.HasPrefix(text, "-") && !(e.Operand != nil && (text == "-" && e.Operand.Path || negative.MatchString(text) && !e.Operand.Path))
+	dashed := strings.HasPrefix(text, "-") &&
+		!(e.Operand != nil && (text == "-" && e.Operand.Path || negative.MatchString(text) && !e.Operand.Path))
 	if e.Operand != nil && !dashed {
 		w.add(e.Prepend...)
 		return w.value(e.Operand)

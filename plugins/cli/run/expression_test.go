@@ -18,9 +18,11 @@ import (
 // wrappedTool returns the discovered tool of a program with an empty help.
 func wrappedTool(t testing.TB, program string, dangerous ...string) *tool.Tool {
 	t.Helper()
-	c := &model.Command{Runnable: true, Positionals: []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true}}}
+	c := &model.Command{Runnable: true,
+		Positionals: []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true}}}
 	p := &model.Program{Name: program, Root: c}
-	return tool.FromProgram(p, tool.Options{Rules: danger.For([]string{program}, ""), Dangerous: dangerous, Confined: true, Bounded: true})[0]
+	return tool.FromProgram(p,
+		tool.Options{Rules: danger.For([]string{program}, ""), Dangerous: dangerous, Confined: true, Bounded: true})[0]
 }
 
 // expressionCases are calls of discovered programs: what dangerous names, the arguments,
@@ -35,7 +37,8 @@ var expressionCases = []struct {
 	{"find", "", `{"expression":["(","-name","-x",")",",","-print"]}`, `( -name -x ) , -print`, ""},
 	{"find", "", `{"expression":["-name","-name"]}`, `-name -name`, ""},
 	{"find", "-delete", `{"expression":["-name","x","-delete"]}`, `-name x -delete`, ""},
-	{"find", "-delete", `{"expression":["-exec","x",";"]}`, ``, `expression[0]: -exec is left out because it runs a program; dangerous = ["-exec"] would allow it`},
+	{"find", "-delete", `{"expression":["-exec","x",";"]}`, ``,
+		`expression[0]: -exec is left out because it runs a program; dangerous = ["-exec"] would allow it`},
 	{"find", "-exec", `{"expression":["-exec","cat","{}",";","-print"]}`, `-exec cat {} ; -print`, ""},
 	{"find", "-exec", `{"expression":["-exec","cat","{}","+"]}`, `-exec cat {} +`, ""},
 	{"find", "-exec", `{"expression":["-exec","cat","+",";"]}`, `-exec cat + ;`, ""},
@@ -44,15 +47,20 @@ var expressionCases = []struct {
 	{"find", "-fprint", `{"expression":["-fprint","../x"]}`, ``, `expression[1]: leads out`},
 	{"find", "-fprint", `{"expression":["-fprint","-"]}`, `-fprint -`, ""},
 	{"find", "", `{"expression":["-name"]}`, ``, `expression: ends after -name, which needs a value of the kind text`},
-	{"find", "", `{"expression":["-name","x","y"]}`, ``, `expression[2]: is not a word of the expression, and no word before it takes a value`},
-	{"find", "", `{"expression":["-prin"]}`, ``, `expression[0]: is not a word of the expression, and no word before it takes a value; similar words are -print`},
-	{"find", "", `{"expression":["-name","-delete"]}`, ``, `expression[1]: must not be a word that is left out because it does harm`},
+	{"find", "", `{"expression":["-name","x","y"]}`, ``,
+		`expression[2]: is not a word of the expression, and no word before it takes a value`},
+	{"find",
+		"", `{"expression":["-prin"]}`, ``, `expression[0]: is not a word of the expression, and no word before it takes a value; similar words are -print`},
+	{"find", "", `{"expression":["-name","-delete"]}`, ``,
+		`expression[1]: must not be a word that is left out because it does harm`},
 	{"find", "", `{"expression":["-newer","../x"]}`, ``, `expression[1]: leads out`},
 	{"find", "", `{"expression":["-name","a\u0000b"]}`, ``, `expression[1]: must not contain NUL`},
 	{"find", "", `{"expression":["-name",null]}`, ``, `expression[1]: must be a string`},
 	{"find", "", `{"expression":{"-name":"x"}}`, ``, `expression: must be a list`},
-	{"find", "", `{"expression":[` + strings.Repeat(`"-print",`, tool.MaxWords) + `"-print"]}`, ``, `expression: must have at most 256 elements`},
-	{"find", "", `{"expression":["-name","` + strings.Repeat("x", 20000) + `"]}`, ``, `expression[1]: must have at most 16384 bytes`},
+	{"find", "", `{"expression":[` + strings.Repeat(`"-print",`, tool.MaxWords) + `"-print"]}`,
+		``, `expression: must have at most 256 elements`},
+	{"find", "", `{"expression":["-name","` + strings.Repeat("x", 20000) + `"]}`,
+		``, `expression[1]: must have at most 16384 bytes`},
 	{"test", "", `{"expression":["-f","x","-a","-3","-lt","2"]}`, `-f x -a -3 -lt 2`, ""},
 	{"test", "", `{"expression":["-f","/etc/passwd"]}`, ``, `expression[1]: leads out`},
 	{"test", "", `{}`, ``, `expression: is required`},
@@ -60,11 +68,15 @@ var expressionCases = []struct {
 	{"[", "", `{"expression":["a","=","]"]}`, `a = ] ]`, ""},
 	{"expr", "", `{"expression":["/etc","=","/etc"]}`, `/etc = /etc`, ""},
 	{"expr", "", `{"expression":["-x"]}`, ``, `expression[0]: is not a word`},
-	{"ffprobe", "", `{"arguments":["-show_format","in.mp4"]}`, `-show_format -protocol_whitelist file,pipe -format_whitelist F in.mp4`, ""},
+	{"ffprobe", "", `{"arguments":["-show_format","in.mp4"]}`,
+		`-show_format -protocol_whitelist file,pipe -format_whitelist F in.mp4`, ""},
 	{"ffprobe", "", `{"arguments":["-show_format","in.mp4","-o","x"]}`, ``, `arguments[2]: is not a word`},
-	{"ffmpeg", "", `{"arguments":["-i","a%d.png","-vf","scale=2:2","out.gif"]}`, `-protocol_whitelist file,pipe -format_whitelist F -i a%d.png -vf scale=2:2 out.gif`, ""},
-	{"ffmpeg", "", `{"arguments":["-i","a%d/b.png","out.gif"]}`, ``, `arguments[1]: must have a number such as %03d only in the name`},
-	{"ffmpeg", "", `{"arguments":["-i","in.mp4","-vf","movie=x","out.gif"]}`, ``, `arguments[3]: the filter movie at byte 0 is not one of those`},
+	{"ffmpeg", "", `{"arguments":["-i","a%d.png","-vf","scale=2:2","out.gif"]}`,
+		`-protocol_whitelist file,pipe -format_whitelist F -i a%d.png -vf scale=2:2 out.gif`, ""},
+	{"ffmpeg", "", `{"arguments":["-i","a%d/b.png","out.gif"]}`, ``,
+		`arguments[1]: must have a number such as %03d only in the name`},
+	{"ffmpeg", "", `{"arguments":["-i","in.mp4","-vf","movie=x","out.gif"]}`, ``,
+		`arguments[3]: the filter movie at byte 0 is not one of those`},
 }
 
 func TestExpression(t *testing.T) {
@@ -140,7 +152,8 @@ func TestFirstPositionalIsScanned(t *testing.T) {
 				names += fmt.Sprintf(`{"name":%q,"required":%t},`, name, c.arguments[name] != nil)
 			}
 		}
-		tl := blockFor(t, "awk", `{"name":"t","description":"d","argv":[`+c.argv+`],"argument":[`+strings.TrimSuffix(names, ",")+`]}`)
+		tl := blockFor(t, "awk",
+			`{"name":"t","description":"d","argv":[`+c.argv+`],"argument":[`+strings.TrimSuffix(names, ",")+`]}`)
 		raw, err := json.Marshal(c.arguments)
 		if err != nil {
 			t.Fatal(err)
@@ -187,8 +200,10 @@ func TestExpressionOfABlock(t *testing.T) {
 			t.Errorf("%s: %q, %v", arguments, got, err)
 		}
 	}
-	pair := byHand(t, `{"name":"t","description":"d","argument":[{"name":"arg","type":"map","flag":"--arg","pair":true}]}`)
-	if argv, _, err := Argv(pair, json.RawMessage(`{"arg":{"a":"-x=1"}}`)); err != nil || !slices.Equal(argv, []string{"--arg", "a", "-x=1"}) {
+	pair := byHand(t,
+		`{"name":"t","description":"d","argument":[{"name":"arg","type":"map","flag":"--arg","pair":true}]}`)
+	if argv, _, err := Argv(pair, json.RawMessage(`{"arg":{"a":"-x=1"}}`)); err != nil ||
+		!slices.Equal(argv, []string{"--arg", "a", "-x=1"}) {
 		t.Errorf("%q, %v", argv, err)
 	}
 }
@@ -226,7 +241,8 @@ func FuzzExpression(f *testing.F) {
 				if v := table.Find(argv[i]); v != nil && v.Effect != "" {
 					t.Fatalf("%q was accepted", argv)
 				}
-				if k.Path && (strings.HasPrefix(argv[i], "/") && !strings.HasPrefix(argv[i], "/dev/null") || strings.HasPrefix(argv[i], "..")) && dir.Path(argv[i]) != nil {
+				if k.Path && (strings.HasPrefix(argv[i], "/") && !strings.HasPrefix(argv[i], "/dev/null") ||
+					strings.HasPrefix(argv[i], "..")) && dir.Path(argv[i]) != nil {
 					t.Fatalf("%q was accepted", argv)
 				}
 			}

@@ -20,9 +20,11 @@ func TestReadFollowsNothing(t *testing.T) {
 		text, says string
 	}{
 		{"a file", func(_, out string) error { return os.WriteFile(out, []byte("made"), 0o600) }, "made", ""},
-		{"a file without rights", func(_, out string) error { return os.WriteFile(out, []byte("made"), 0) }, "made", ""},
+		{"a file without rights",
+			func(_, out string) error { return os.WriteFile(out, []byte("made"), 0) }, "made", ""},
 		{"an empty file", func(_, out string) error { return os.WriteFile(out, nil, 0o600) }, "", ""},
-		{"a long file", func(_, out string) error { return os.WriteFile(out, []byte("1234567é01234"), 0o600) }, "1234567", ""},
+		{"a long file",
+			func(_, out string) error { return os.WriteFile(out, []byte("1234567é01234"), 0o600) }, "1234567", ""},
 		{"nothing", func(string, string) error { return nil }, "", "wrote no file"},
 		{"a link to a file", func(_, out string) error { return os.Symlink(secret, out) }, "", "symbolic link"},
 		{"a link to a file of the run", func(dir, out string) error {

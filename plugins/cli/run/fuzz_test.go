@@ -16,8 +16,9 @@ import (
 
 // nasty are values that a program or a shell could take for something else.
 var nasty = []string{
-	"", "-", "--", "---", "-a", "-b", "--evil", "--o1", "--o2=x", "-o", "a b", "$(touch x)", "; ls", "`id`", "a\nb", "-1", "=x", "--=x", ",", "a,b",
-	"'", "\"", "\\", "*", "~", "%s", "{slot}", "{{x}}", "é", "-\u00e9", "\u2010x", "@file", "+x", "/etc/passwd", "|", "&&", ">", "${IFS}", "!!",
+	"", "-", "--", "---", "-a", "-b", "--evil", "--o1", "--o2=x", "-o", "a b", "$(touch x)", "; ls", "`id`", "a\nb",
+	"-1", "=x", "--=x", ",", "a,b", "'", "\"", "\\", "*", "~", "%s", "{slot}", "{{x}}", "é", "-\u00e9", "\u2010x",
+	"@file", "+x", "/etc/passwd", "|", "&&", ">", "${IFS}", "!!",
 }
 
 func text() *rapid.Generator[string] {
@@ -28,7 +29,8 @@ func text() *rapid.Generator[string] {
 // "-a", "-z1".
 func drawCommand(t *rapid.T) *model.Command {
 	kinds := []model.Kind{
-		model.Bool, model.Count, model.String, model.Integer, model.Number, model.Enum, model.List, model.Map, model.Path, model.Duration,
+		model.Bool, model.Count, model.String, model.Integer, model.Number, model.Enum, model.List, model.Map,
+		model.Path, model.Duration,
 	}
 	value := func(kind model.Kind) model.Value {
 		v := model.Value{Kind: kind}
@@ -43,7 +45,8 @@ func drawCommand(t *rapid.T) *model.Command {
 	c := &model.Command{Path: []string{"sub"}, Runnable: true, Terminator: rapid.Bool().Draw(t, "terminator")}
 	for i := range rapid.IntRange(0, 6).Draw(t, "options") {
 		o := model.Option{
-			Names: []string{rapid.SampledFrom([]string{fmt.Sprintf("--o%d", i), "-" + string(rune('a'+i)), fmt.Sprintf("-z%d", i)}).Draw(t, "spelling")},
+			Names: []string{rapid.SampledFrom([]string{fmt.Sprintf("--o%d", i), "-" + string(rune('a'+i)),
+				fmt.Sprintf("-z%d", i)}).Draw(t, "spelling")},
 			Value: value(rapid.SampledFrom(kinds).Draw(t, "kind")), Repeatable: rapid.Bool().Draw(t, "repeatable"),
 		}
 		if o.Value.Kind.TakesValue() {
@@ -89,7 +92,8 @@ func drawBlock(t *rapid.T) tool.Block {
 		b.Argv = append(b.Argv, group)
 	}
 	for i := range rapid.IntRange(0, 4).Draw(t, "arguments") {
-		a := tool.Argument{Name: fmt.Sprintf("s%d", i), Type: rapid.SampledFrom([]string{"string", "integer", "list", "path"}).Draw(t, "type")}
+		a := tool.Argument{Name: fmt.Sprintf("s%d", i),
+			Type: rapid.SampledFrom([]string{"string", "integer", "list", "path"}).Draw(t, "type")}
 		switch rapid.IntRange(0, 4).Draw(t, "place") {
 		case 0:
 			a.Flag = fmt.Sprintf("--o%d", i)
@@ -129,7 +133,8 @@ func drawArguments(t *rapid.T, tl *tool.Tool) map[string]any {
 		switch {
 		case rapid.IntRange(0, 3).Draw(t, "left out") == 0:
 		case rapid.IntRange(0, 60).Draw(t, "wrong") == 0:
-			args[p.Name] = rapid.SampledFrom([]any{nil, 1, "x", []any{nil}, []any{"-x"}, map[string]any{"-x": "y"}, true}).Draw(t, "wrong value")
+			args[p.Name] = rapid.SampledFrom([]any{nil, 1, "x", []any{nil}, []any{"-x"}, map[string]any{"-x": "y"},
+				true}).Draw(t, "wrong value")
 		case p.Value.Kind == model.Bool:
 			args[p.Name] = rapid.Bool().Draw(t, "bool")
 		case p.Value.Kind == model.Count:
@@ -322,8 +327,10 @@ func checkBlockOptions(t *rapid.T, tl *tool.Tool, argv []string) {
 			continue
 		}
 		name, _, _ := strings.Cut(e, "=")
-		declared := slices.ContainsFunc(tl.Parameters, func(p tool.Parameter) bool { return p.Role == tool.OptionRole && p.Spelling == name })
-		written := slices.ContainsFunc(tl.Template, func(el tool.Element) bool { return !el.Options && el.Parts[0].Text == name+"=" })
+		declared := slices.ContainsFunc(tl.Parameters,
+			func(p tool.Parameter) bool { return p.Role == tool.OptionRole && p.Spelling == name })
+		written := slices.ContainsFunc(tl.Template,
+			func(el tool.Element) bool { return !el.Options && el.Parts[0].Text == name+"=" })
 		if !declared && !written {
 			t.Fatalf("%q in %q is an option that the block does not have", e, argv)
 		}

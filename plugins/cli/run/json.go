@@ -82,7 +82,9 @@ func readJSON(text []byte) (value json.RawMessage, problem string) {
 	if err := json.Unmarshal(text, &any); err != nil {
 		return nil, "it is no JSON: " + err.Error()
 	}
-	return nil, fmt.Sprintf("it is JSON that clients refuse: it is not UTF-8, has more than %d levels, or has a name twice in an object", maxJSONDepth)
+	return nil,
+		fmt.Sprintf("it is JSON that clients refuse: it is not UTF-8, has more than %d levels, or has a name twice in an object",
+			maxJSONDepth)
 }
 
 // plainJSON returns a JSON value for people: a string without its quotes.

@@ -18,13 +18,17 @@ func TestRefusedPathsNameTheLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	discovered := wrappedProgram(t, "sd", &model.Command{Options: []model.Option{
-		{Names: []string{"--suffix"}, Value: model.Value{Kind: model.String}}, {Names: []string{"--lines"}, Value: model.Value{Kind: model.Integer}},
+		{Names: []string{"--suffix"}, Value: model.Value{Kind: model.String}},
+		{Names: []string{"--lines"}, Value: model.Value{Kind: model.Integer}},
 	}, Positionals: []model.Positional{
-		{Name: "find", Value: model.Value{Kind: model.String}}, {Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true},
+		{Name: "find", Value: model.Value{Kind: model.String}},
+		{Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true},
 	}}, tool.Options{})
 	block := tool.FromBlock(&tool.Block{
-		Name: "replace", Description: "Replaces.", Paths: tool.PathsCwd, Argv: []json.RawMessage{[]byte(`"--in={a}{b}"`), []byte(`"--"`), []byte(`"{find}"`)},
-		Arguments: []tool.Argument{{Name: "find", Type: "string"}, {Name: "a", Type: "string"}, {Name: "b", Type: "string"}},
+		Name: "replace", Description: "Replaces.",
+		Paths: tool.PathsCwd, Argv: []json.RawMessage{[]byte(`"--in={a}{b}"`), []byte(`"--"`), []byte(`"{find}"`)},
+		Arguments: []tool.Argument{{Name: "find", Type: "string"}, {Name: "a", Type: "string"},
+			{Name: "b", Type: "string"}},
 	}, tool.Options{Confined: true, Bounded: true})
 	const transport, inBlock = `paths = "any" in the transport block`, `paths = "any" in the tool block`
 	for _, c := range []struct {
@@ -43,7 +47,8 @@ func TestRefusedPathsNameTheLine(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Errorf("%s is allowed", c.arguments)
-		case c.want != "" && !strings.Contains(err.Error(), c.want), c.want == "" && strings.Contains(err.Error(), "paths ="):
+		case c.want != "" && !strings.Contains(err.Error(), c.want),
+			c.want == "" && strings.Contains(err.Error(), "paths ="):
 			t.Errorf("%s: %v", c.arguments, err)
 		case strings.Contains(err.Error(), "/usr"):
 			t.Errorf("the error has the value: %v", err)

@@ -10,9 +10,10 @@ import (
 // A Progress reports the state of a run.
 type Progress struct {
 	Elapsed      time.Duration
-	Bytes, Lines int64   // of standard output
-	Last         string  // last line of standard error, or of standard output if only that has a percentage; may be empty
-	Percent      float64 // from the last line; -1 if it has no percentage
+	Bytes, Lines int64 // of standard output
+	// last line of standard error, or of standard output if only that has a percentage; may be empty
+	Last    string
+	Percent float64 // from the last line; -1 if it has no percentage
 }
 
 // percentage matches a number before a percent sign that is not a part of a word.

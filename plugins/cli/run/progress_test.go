@@ -58,7 +58,8 @@ func TestMeterAlwaysIncreases(t *testing.T) {
 	var m Meter
 	last := 0.0
 	for i, c := range []struct{ percent, least, most, total float64 }{
-		{-1, 1, 1, 0}, {-1, 2, 2, 0}, {1, 2, 2.2, 100}, {30, 30, 30, 100}, {10, 30, 30.2, 100}, {-1, 30, 30.3, 100}, {30, 30, 30.4, 100},
+		{-1, 1, 1, 0}, {-1, 2, 2, 0}, {1, 2, 2.2, 100}, {30, 30, 30, 100}, {10, 30, 30.2, 100}, {-1, 30, 30.3, 100},
+		{30, 30, 30.4, 100},
 		{100, 99.9, 99.9, 100}, {100, 99.9, 99.99, 100}, {0, 99.9, 99.99, 100}, {-1, 99.9, 99.99, 100},
 	} {
 		value, total := m.Next(Progress{Elapsed: time.Duration(i+1) * time.Second, Percent: c.percent})

@@ -15,7 +15,8 @@ import (
 // only some protocol revisions have. An output that is not of the declared format is an
 // error, unless the run has failed anyway.
 func (f Form) Result(o *Outcome) json.RawMessage {
-	failed := o.TimedOut || o.Canceled || !slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
+	failed := o.TimedOut || o.Canceled ||
+		!slices.Contains(f.OKCodes, o.ExitCode) && !slices.Contains(f.DataCodes, o.ExitCode)
 	s := &structured{
 		ExitCode: o.ExitCode, Stderr: o.Stderr.Messages(), Duration: o.Duration.Milliseconds(),
 		Truncated: o.Stdout.Omitted > 0 || o.Stderr.Omitted > 0, Refused: f.Refused,
@@ -40,7 +41,8 @@ func (f Form) Result(o *Outcome) json.RawMessage {
 		shown = r.binary(source, name)
 	default:
 		text := source.Text()
-		if shown, problem = f.parse(source, s); shown == "" { // a selection is shown alone: the rest would cost the model what it saves
+		if shown, problem = f.parse(source, s); shown == "" {
+			// A selection is shown alone: the rest would cost the model what it saves.
 			shown = text
 			if o.Written == nil {
 				s.Stdout = text
@@ -74,7 +76,8 @@ func (r *result) binary(o *Output, name string) string {
 	r.Content = append(r.Content, content{Type: "resource", Resource: &resource{
 		URI: "junctor:" + name, MimeType: mimeType(o.Head), Blob: blob,
 	}})
-	text := fmt.Sprintf("[%d bytes that are not text, in the resource junctor:%s]", int64(len(o.Head)+len(o.Tail))+o.Omitted, name)
+	text := fmt.Sprintf("[%d bytes that are not text, in the resource junctor:%s]",
+		int64(len(o.Head)+len(o.Tail))+o.Omitted, name)
 	if o.Omitted > 0 {
 		text += fmt.Sprintf("\n[the resource holds the first %d of them]", len(o.Head))
 	}
@@ -159,7 +162,8 @@ func (r *result) media(kind string, o *Output) (shown, problem string) {
 	case len(o.Head) == 0:
 		return "", "it is empty"
 	case !strings.HasPrefix(mime, kind+"/"):
-		return "", fmt.Sprintf("it is not %s that clients know, but %s of %d bytes", article, mime, int64(len(o.Head)+len(o.Tail))+o.Omitted)
+		return "", fmt.Sprintf("it is not %s that clients know, but %s of %d bytes",
+			article, mime, int64(len(o.Head)+len(o.Tail))+o.Omitted)
 	case o.Omitted > 0:
 		return "", "it is larger than max_output or a message, so it was cut; make it smaller, or raise max_output"
 	}

@@ -118,7 +118,8 @@ func shape(t *testing.T, f Form, o *Outcome) shaped {
 
 func TestResult(t *testing.T) {
 	out := func(stdout, stderr string, code int) *Outcome {
-		return &Outcome{ExitCode: code, Ended: "exited with status X", Stdout: Output{Head: []byte(stdout)}, Stderr: Output{Head: []byte(stderr)}, Duration: 1500 * time.Millisecond}
+		return &Outcome{ExitCode: code, Ended: "exited with status X", Stdout: Output{Head: []byte(stdout)},
+			Stderr: Output{Head: []byte(stderr)}, Duration: 1500 * time.Millisecond}
 	}
 	stopped := out("part", "", -1)
 	stopped.TimedOut = true
@@ -136,7 +137,8 @@ func TestResult(t *testing.T) {
 		{"an answer", Form{DataCodes: []int{1}}, out("", "", 1), "--- it exited with status X ---", false},
 		{"another success", Form{OKCodes: []int{0, 3}}, out("x", "", 3), "x\n--- it exited with status X ---", false},
 		{"success that is none", Form{OKCodes: []int{3}}, out("x", "", 0), "x", true},
-		{"time", Form{OKCodes: []int{-1}}, stopped, "part\n--- it did not end within its time and was stopped after 1.5 s ---", true},
+		{"time", Form{OKCodes: []int{-1}}, stopped,
+			"part\n--- it did not end within its time and was stopped after 1.5 s ---", true},
 		{"colours", Form{}, out("\x1b[1mx\x1b[0m", "\x1b[31my", 0), "x\n--- standard error ---\ny", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -145,7 +147,8 @@ func TestResult(t *testing.T) {
 			}
 			c.form.Output = Auto
 			s := shape(t, c.form, c.o)
-			if len(s.Content) != 1 || s.Content[0].Text != c.text || s.IsError != c.isError || s.StructuredContent.ExitCode != c.o.ExitCode || s.StructuredContent.Duration != 1500 {
+			if len(s.Content) != 1 || s.Content[0].Text != c.text || s.IsError != c.isError ||
+				s.StructuredContent.ExitCode != c.o.ExitCode || s.StructuredContent.Duration != 1500 {
 				t.Errorf("%+v", s)
 			}
 		})
@@ -159,15 +162,18 @@ func TestResultForms(t *testing.T) {
 		json, lines, base64, mime string
 		text                      string
 	}{
-		{"json", JSON, "{\n \"a\": [1, 2],\r\n \"n\": 12345678901234567890\n}\n", `{"a":[1,2],"n":12345678901234567890}`, "", "", "", "{\n \"a\""},
+		{"json", JSON, "{\n \"a\": [1, 2],\r\n \"n\": 12345678901234567890\n}\n",
+			`{"a":[1,2],"n":12345678901234567890}`, "", "", "", "{\n \"a\""},
 		{"json that is none", JSON, "{a}", "", "", "", "", "{a}"},
 		{"nothing", JSON, "", "", "", "", "", ""},
 		{"json and more", JSON, "{} {}", "", "", "", "", "{} {}"},
 		{"json nobody would take", JSON, `{"a":1,"a":2}`, "", "", "", "", `{"a"`},
 		{"json too deep", JSON, strings.Repeat("[", 49) + strings.Repeat("]", 49), "", "", "", "", "[["},
-		{"json as deep as can be", JSON, strings.Repeat("[", 48) + strings.Repeat("]", 48), strings.Repeat("[", 48) + strings.Repeat("]", 48), "", "", "", "[["},
+		{"json as deep as can be", JSON, strings.Repeat("[", 48) + strings.Repeat("]", 48),
+			strings.Repeat("[", 48) + strings.Repeat("]", 48), "", "", "", "[["},
 		{"json that is not UTF-8", JSON, "\"\xff\"", "", "", "", "", "\"\uFFFD\""},
-		{"the same name in two objects", JSON, `[{"a":"a"},{"a":{"a":1}}]`, `[{"a":"a"},{"a":{"a":1}}]`, "", "", "", "["},
+		{"the same name in two objects",
+			JSON, `[{"a":"a"},{"a":{"a":1}}]`, `[{"a":"a"},{"a":{"a":1}}]`, "", "", "", "["},
 		{"lines", JSONL, "{\"a\": 1}\n\n[2]\n", "", `[{"a":1},[2]]`, "", "", "{"},
 		{"no lines", JSONL, "", "", `[]`, "", "", ""},
 		{"lines, one of which is none", JSONL, "{}\nx\n", "", "", "", "", "{}"},
@@ -181,13 +187,15 @@ func TestResultForms(t *testing.T) {
 			s := shape(t, Form{Output: c.form, OKCodes: []int{0}}, &Outcome{Stdout: Output{Head: []byte(c.stdout)}})
 			r := s.StructuredContent
 			wrong := (c.form == JSON || c.form == JSONL) && c.json == "" && c.lines == "" && c.stdout != ""
-			if string(r.JSON) != c.json || string(r.Lines) != c.lines || r.Base64 != c.base64 || !strings.HasPrefix(r.Stdout, c.text) || s.IsError != wrong {
+			if string(r.JSON) != c.json || string(r.Lines) != c.lines || r.Base64 != c.base64 ||
+				!strings.HasPrefix(r.Stdout, c.text) || s.IsError != wrong {
 				t.Errorf("%+v", s)
 			}
 			if c.base64 == "" {
 				return
 			}
-			if len(s.Content) != 2 || s.Content[1].Type != "resource" || s.Content[1].Resource.Blob != c.base64 || s.Content[1].Resource.MimeType != c.mime || r.Stdout != "" {
+			if len(s.Content) != 2 || s.Content[1].Type != "resource" || s.Content[1].Resource.Blob != c.base64 ||
+				s.Content[1].Resource.MimeType != c.mime || r.Stdout != "" {
 				t.Errorf("%+v", s.Content)
 			}
 		})
@@ -201,14 +209,16 @@ func TestTruncatedOutput(t *testing.T) {
 	_, _ = c.Write([]byte("[" + strings.Repeat("1,", 500) + "1]"))
 	o := &Outcome{Stdout: c.output()}
 	s := shape(t, Form{Output: JSON, OKCodes: []int{0}}, o)
-	if !s.StructuredContent.Truncated || s.StructuredContent.JSON != nil || !strings.Contains(s.Content[0].Text, "[... 903 bytes were left out here ...]") {
+	if !s.StructuredContent.Truncated || s.StructuredContent.JSON != nil ||
+		!strings.Contains(s.Content[0].Text, "[... 903 bytes were left out here ...]") {
 		t.Errorf("%+v", s)
 	}
 	o.Shrink(10)
 	if len(o.Stdout.Head)+len(o.Stdout.Tail) != 10 || o.Stdout.Omitted != 993 {
 		t.Errorf("%+v", o.Stdout)
 	}
-	if s := shape(t, Form{Output: Binary, OKCodes: []int{0}}, o); !strings.Contains(s.Content[0].Text, "1003 bytes") || !strings.Contains(s.Content[0].Text, "first 5") {
+	if s := shape(t, Form{Output: Binary, OKCodes: []int{0}}, o); !strings.Contains(s.Content[0].Text, "1003 bytes") ||
+		!strings.Contains(s.Content[0].Text, "first 5") {
 		t.Errorf("%+v", s)
 	}
 }

@@ -74,7 +74,10 @@ func Run(ctx context.Context, c Command) (*Outcome, error) {
 	begun := time.Now()
 	r := &running{stdout: newCapture(c.MaxOutput, stdoutHead), stderr: newCapture(c.MaxStderr, stderrHead)}
 	var err error
-	r.proc, err = subprocess.Start(process.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Limits: c.Limits}, c.Rules, c.Stdin, r.stdout, r.stderr)
+	r.proc, err = subprocess.Start(
+		process.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, Limits: c.Limits}, c.Rules, c.Stdin,
+		r.stdout, r.stderr,
+	)
 	if err != nil {
 		return nil, err
 	}

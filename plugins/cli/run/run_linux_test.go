@@ -62,7 +62,8 @@ func TestProgramReceivesTheArgumentList(t *testing.T) {
 		}
 		runs++
 		o := mustRun(t, Command{
-			Path: self, Args: append([]string{"prog"}, argv...), Env: []string{recordVariable + "=1"}, Timeout: 10 * time.Second, MaxOutput: 1 << 20, MaxStderr: 1 << 10,
+			Path: self, Args: append([]string{"prog"}, argv...), Env: []string{recordVariable + "=1"},
+			Timeout: 10 * time.Second, MaxOutput: 1 << 20, MaxStderr: 1 << 10,
 		})
 		var got []string
 		if err := json.Unmarshal(o.Stdout.Head, &got); err != nil || !slices.Equal(got, valid(argv)) {
@@ -99,17 +100,21 @@ func TestRun(t *testing.T) {
 	}{
 		{"stdin, both outputs and a status", withStdin, in, "err\n", 3, "exited with status 3"},
 		{"nothing to read", sh("cat; echo end"), "end\n", "", 0, "exited with status 0"},
-		{"no terminal", sh("test -t 0 || test -t 1 || test -t 2 || echo none"), "none\n", "", 0, "exited with status 0"},
+		{"no terminal",
+			sh("test -t 0 || test -t 1 || test -t 2 || echo none"), "none\n", "", 0, "exited with status 0"},
 		{"in a directory", elsewhere, dir + "\n", "", 0, "exited with status 0"},
 		{"only its own environment", sh(`echo "$HOME$JUNCTOR_TEST"`), "\n", "", 0, "exited with status 0"},
 		{"a signal", sh("kill -SEGV $$"), "", "", -1, "was killed by SIGSEGV (segmentation fault)"},
-		{"a child process keeps the output open", sh("(sleep 20; echo late) & echo now"), "now\n", "", 0, "exited with status 0"},
+		{"a child process keeps the output open",
+			sh("(sleep 20; echo late) & echo now"), "now\n", "", 0, "exited with status 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("JUNCTOR_TEST", "secret")
 			o := mustRun(t, c.command)
-			if o.Stdout.Text() != c.stdout || o.Stderr.Text() != c.stderr || o.ExitCode != c.code || o.Ended != c.ended || o.TimedOut || o.Canceled {
-				t.Errorf("stdout %q, stderr %q, status %d, the program %s", o.Stdout.Text(), o.Stderr.Text(), o.ExitCode, o.Ended)
+			if o.Stdout.Text() != c.stdout || o.Stderr.Text() != c.stderr || o.ExitCode != c.code ||
+				o.Ended != c.ended || o.TimedOut || o.Canceled {
+				t.Errorf("stdout %q, stderr %q, status %d, the program %s",
+					o.Stdout.Text(), o.Stderr.Text(), o.ExitCode, o.Ended)
 			}
 		})
 	}
@@ -213,8 +218,10 @@ func TestChildProcessesEndWithTheRun(t *testing.T) {
 		most   time.Duration
 		right  func(*Outcome) bool
 	}{
-		{"timeout", func(c *Command) { c.Timeout = 4 * time.Second }, func() {}, 20 * time.Second, func(o *Outcome) bool { return o.TimedOut && !o.Canceled }},
-		{"force", func(c *Command) { c.Force = force }, func() { close(force); cancel() }, 10 * time.Second, func(o *Outcome) bool { return o.Canceled }},
+		{"timeout", func(c *Command) { c.Timeout = 4 * time.Second }, func() {}, 20 * time.Second,
+			func(o *Outcome) bool { return o.TimedOut && !o.Canceled }},
+		{"force", func(c *Command) { c.Force = force }, func() { close(force); cancel() }, 10 * time.Second,
+			func(o *Outcome) bool { return o.Canceled }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			pids, ended := startFamily(t, ctx, c.change)

@@ -25,9 +25,12 @@ func TestDashIsStandardInput(t *testing.T) {
 		other := opt("-c", model.Path)
 		other.Description = "A file of rules."
 		o.Rules = danger.For([]string{"some-linter"}, "")
-		return discovered(t, &model.Command{Stdin: true, Options: []model.Option{short, other}, Positionals: []model.Positional{
-			{Name: "word", Value: model.Value{Kind: model.String}}, {Name: "file.sql", Value: model.Value{Kind: model.String}}, {Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true, Required: true},
-		}}, o)
+		return discovered(t,
+			&model.Command{Stdin: true, Options: []model.Option{short, other}, Positionals: []model.Positional{
+				{Name: "word", Value: model.Value{Kind: model.String}},
+				{Name: "file.sql", Value: model.Value{Kind: model.String}},
+				{Name: "files", Value: model.Value{Kind: model.Path}, Repeatable: true, Required: true},
+			}}, o)
 	}
 	automatic, off := lint(tool.Options{}), lint(tool.Options{NoStdin: true})
 	for _, c := range []struct {
@@ -90,8 +93,10 @@ func TestRequiredUnless(t *testing.T) {
 			t.Errorf("%s: %v", c.args, err)
 		}
 	}
-	jq := discovered(t, &model.Command{Options: []model.Option{opt("--null-input", model.Bool)}, Positionals: []model.Positional{
-		{Name: "filter", Value: model.Value{Kind: model.String}, Required: true}, {Name: "file", Value: model.Value{Kind: model.Path}, Repeatable: true}}},
+	jq := discovered(t,
+		&model.Command{Options: []model.Option{opt("--null-input", model.Bool)}, Positionals: []model.Positional{
+			{Name: "filter", Value: model.Value{Kind: model.String}, Required: true},
+			{Name: "file", Value: model.Value{Kind: model.Path}, Repeatable: true}}},
 		tool.Options{Rules: danger.For([]string{"jq"}, "")})
 	for _, a := range tool.Record(jq).Arguments {
 		if want := a.Name == "file"; want != slices.Equal(a.Unless, []string{"stdin", "null-input"}) {

@@ -13,7 +13,9 @@ import (
 // becomes an option.
 func TestTuples(t *testing.T) {
 	window := opt("-win", model.String, func(o *model.Option) { o.Value.Arity = 4 })
-	found := discovered(t, &model.Command{Runnable: true, Confidence: 1, Options: []model.Option{window, opt("-v", model.Bool)}, Positionals: []model.Positional{pos("file", "")}}, tool.Options{})
+	found := discovered(t,
+		&model.Command{Runnable: true, Confidence: 1, Options: []model.Option{window, opt("-v", model.Bool)},
+			Positionals: []model.Positional{pos("file", "")}}, tool.Options{})
 	block := byHand(t, `{"name":"w","description":"d","argv":["{file}"],"argument":[{"name":"file"},{"name":"win","flag":"-win","type":"number","count":2}]}`)
 	for _, c := range []struct {
 		tool                *tool.Tool
@@ -45,7 +47,8 @@ func TestTuples(t *testing.T) {
 // TestLeadingArguments: arguments that the usage has before the options come first, and one that is
 // left out one changes no place.
 func TestLeadingArguments(t *testing.T) {
-	c := &model.Command{Runnable: true, Leading: 1, Options: []model.Option{opt("-over", model.Bool)}, Positionals: []model.Positional{pos("word", ""), pos("file", "")}}
+	c := &model.Command{Runnable: true, Leading: 1, Options: []model.Option{opt("-over", model.Bool)},
+		Positionals: []model.Positional{pos("word", ""), pos("file", "")}}
 	for arguments, want := range map[string]string{
 		`{"word":"dog","over":true}`:            "dog -over",
 		`{"over":true,"file":"a"}`:              "-over a",

@@ -90,15 +90,25 @@ func TestProgramsAndNamesOnStandardInput(t *testing.T) {
 		command, argv, stdin string
 		refused              bool
 	}{
-		{"mawk", `"-f","-"`, evil, true}, {"mawk", `"-f","/dev/stdin","a.txt"`, evil, true}, {"mawk", `"-f-"`, evil, true}, {"gawk", `"--file=/dev/stdin"`, evil, true}, {"gawk", `"-bf","/proc/self/fd/0"`, evil, true},
-		{"gawk", `"-E","-"`, evil, true}, {"mawk", `"-f","-","a.txt"`, `{print}`, false}, {"mawk", `"1","-"`, evil, false}, {"mawk -f -", `"a.txt"`, evil, true}, {"nice mawk", `"-f","-"`, evil, true},
-		{"jq", `"-n","-f","/dev/stdin"`, "env", true}, {"jq", `"-nf","/dev/stdin"`, "env", true}, {"jq", `"--from-file","/dev/stdin","a.json"`, "$ENV", true}, {"jq", `"-f","/dev/stdin","a.json"`, ".x", false},
-		{"jq", `"."`, `{"env":"env"}`, false}, {"find", `".","-exec","mawk","-f","-",";"`, evil, true}, {"sqlite3", `"x.db"`, ".shell id", true}, {"find", `".","-exec","sqlite3","x.db",";"`, ".shell id", true},
+		{"mawk", `"-f","-"`, evil, true}, {"mawk", `"-f","/dev/stdin","a.txt"`, evil, true},
+		{"mawk", `"-f-"`, evil, true}, {"gawk", `"--file=/dev/stdin"`, evil, true},
+		{"gawk", `"-bf","/proc/self/fd/0"`, evil, true},
+		{"gawk", `"-E","-"`, evil, true}, {"mawk", `"-f","-","a.txt"`, `{print}`, false},
+		{"mawk", `"1","-"`, evil, false}, {"mawk -f -", `"a.txt"`, evil, true}, {"nice mawk", `"-f","-"`, evil, true},
+		{"jq", `"-n","-f","/dev/stdin"`, "env", true}, {"jq", `"-nf","/dev/stdin"`, "env", true},
+		{"jq", `"--from-file","/dev/stdin","a.json"`, "$ENV", true}, {"jq", `"-f","/dev/stdin","a.json"`, ".x", false},
+		{"jq", `"."`, `{"env":"env"}`, false}, {"find", `".","-exec","mawk","-f","-",";"`, evil, true},
+		{"sqlite3", `"x.db"`, ".shell id", true}, {"find", `".","-exec","sqlite3","x.db",";"`, ".shell id", true},
 
-		{"xargs", `"cat"`, "../x", true}, {"xargs cat", `"-n"`, "a\n/etc/passwd", true}, {"xargs", `"cat"`, "-n a", true}, {"xargs", `"cat"`, `"../x"`, true}, {"xargs", `"cat"`, `.\./x`, true}, {"xargs", `"-0","cat"`, "a\x00../x", true},
-		{"xargs", `"-0","cat"`, "a\x00-n", true}, {"xargs", `"cat"`, "a b\nsub/c\n", false}, {"nice xargs", `"cat"`, "../x", true}, {"parallel", `"cat"`, "../x", true}, {"find", `".","-exec","xargs","cat",";"`, "../x", true},
-		{"tar", `"-cf","-","-T","-"`, "../x", true}, {"tar", `"-cf","-","--files-from=-"`, "--checkpoint-action=exec=id", true}, {"tar", `"-cf","-","-T","-"`, "a\nsub/b", false}, {"tar", `"-tf","-"`, "../x", false}, {"cat", `"-"`, "../x", false},
-		{"du", `"--files0-from=-"`, "a\x00/etc", true},
+		{"xargs", `"cat"`, "../x", true}, {"xargs cat", `"-n"`, "a\n/etc/passwd", true},
+		{"xargs", `"cat"`, "-n a", true}, {"xargs", `"cat"`, `"../x"`, true}, {"xargs", `"cat"`, `.\./x`, true},
+		{"xargs", `"-0","cat"`, "a\x00../x", true}, {"xargs", `"-0","cat"`, "a\x00-n", true},
+		{"xargs", `"cat"`, "a b\nsub/c\n", false}, {"nice xargs", `"cat"`, "../x", true},
+		{"parallel", `"cat"`, "../x", true}, {"find", `".","-exec","xargs","cat",";"`, "../x", true},
+		{"tar", `"-cf","-","-T","-"`, "../x", true},
+		{"tar", `"-cf","-","--files-from=-"`, "--checkpoint-action=exec=id", true},
+		{"tar", `"-cf","-","-T","-"`, "a\nsub/b", false}, {"tar", `"-tf","-"`, "../x", false},
+		{"cat", `"-"`, "../x", false}, {"du", `"--files0-from=-"`, "a\x00/etc", true},
 	} {
 		dir, err := confine.New(t.TempDir())
 		if err != nil {

@@ -36,14 +36,14 @@ func (o *Options) access(p *model.Program, c *model.Command, offered []Parameter
 // verbs classify commands by their last word. Other words count as writing.
 var verbs = map[string][]string{
 	Read: {
-		"get", "list", "ls", "show", "status", "log", "logs", "diff", "describe", "view", "search", "version", "info", "top",
-		"history", "inspect", "cat", "grep", "find", "print", "ps", "stat", "stats", "tree", "which", "whoami", "count", "query",
-		"explain", "events", "blame", "shortlog", "lookup", "read", "head", "tail", "wc", "du", "df",
+		"get", "list", "ls", "show", "status", "log", "logs", "diff", "describe", "view", "search", "version", "info",
+		"top", "history", "inspect", "cat", "grep", "find", "print", "ps", "stat", "stats", "tree", "which", "whoami",
+		"count", "query", "explain", "events", "blame", "shortlog", "lookup", "read", "head", "tail", "wc", "du", "df",
 	},
 	Destructive: {
-		"delete", "del", "rm", "rmi", "rmdir", "remove", "destroy", "purge", "prune", "kill", "drop", "reset", "uninstall", "erase",
-		"wipe", "clean", "clear", "truncate", "unpublish", "revoke", "terminate", "shred", "autoremove", "shutdown", "reboot",
-		"poweroff", "halt", "down",
+		"delete", "del", "rm", "rmi", "rmdir", "remove", "destroy", "purge", "prune", "kill", "drop", "reset",
+		"uninstall", "erase", "wipe", "clean", "clear", "truncate", "unpublish", "revoke", "terminate", "shred",
+		"autoremove", "shutdown", "reboot", "poweroff", "halt", "down",
 	},
 }
 
@@ -70,13 +70,16 @@ func guess(program string, words []string, confirmed bool) Access {
 }
 
 // writingOptions are options that make a reading command write.
-var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset", "prune", "purge"}
+var writingOptions = []string{"delete", "remove", "exec", "fix", "write", "in-place", "edit", "set", "unset",
+	"prune", "purge"}
 
 // outputOptions are options that make a command write a file.
-var outputOptions = []string{"output", "output-file", "out", "out-file", "outfile", "outdir", "output-dir", "output-directory", "save", "save-as", "dump-to", "log-file", "logfile", "report-file", "dest", "destination"}
+var outputOptions = []string{"output", "output-file", "out", "out-file", "outfile", "outdir", "output-dir",
+	"output-directory", "save", "save-as", "dump-to", "log-file", "logfile", "report-file", "dest", "destination"}
 
 // outputNames are names of positionals that a command writes.
-var outputNames = []string{"outfile", "output-file", "output_file", "out-file", "out_file", "dest", "destination", "outdir", "output-dir", "output_dir"}
+var outputNames = []string{"outfile", "output-file", "output_file", "out-file", "out_file", "dest", "destination",
+	"outdir", "output-dir", "output_dir"}
 
 // toFile matches the description of an option that writes a file.
 var toFile = regexp.MustCompile(`(?i)\b(output|write|writes|save|saves|store|stores|send|sends|redirect|dump|dumps|create|creates|append|appends|log|print|put|puts)\b[^.;]{0,40}\b(file|filename|directory|folder)\b|\b(instead of|rather than|not to) (to )?(stdout|standard output|the screen)`)
@@ -95,7 +98,8 @@ func canWrite(p *Parameter) bool {
 	switch {
 	case slices.Contains(writingOptions, name):
 		return true
-	case !p.Value.Kind.TakesValue(), len(p.Value.Choices) > 0, p.Content.Text, p.Value.Kind == model.Integer, p.Value.Kind == model.Number:
+	case !p.Value.Kind.TakesValue(), len(p.Value.Choices) > 0, p.Content.Text, p.Value.Kind == model.Integer,
+		p.Value.Kind == model.Number:
 		return false
 	case slices.Contains(outputOptions, name):
 		return isFile || p.Value.Kind == model.Path

@@ -25,7 +25,8 @@ func (c *blockBuilder) arguments(arguments []Argument) {
 			Name: a.Name, Role: SlotRole, Spelling: a.Flag, Negation: a.Negation, Description: a.Description,
 			Required: a.Required, Repeatable: a.Repeat, Path: a.Type == string(model.Path),
 			Value: model.Value{
-				Kind: model.Kind(a.Type), Choices: a.Values, Default: a.Default, Optional: a.Optional, Equals: a.Equals, Glued: a.Glued,
+				Kind: model.Kind(a.Type), Choices: a.Values, Default: a.Default, Optional: a.Optional,
+				Equals: a.Equals, Glued: a.Glued,
 				Separator: a.Separator, Pattern: a.Pattern, Minimum: a.Minimum, Maximum: a.Maximum,
 			},
 		}
@@ -84,8 +85,10 @@ func (c *blockBuilder) check(a *Argument, at string) {
 	if a.Count < 0 || a.Count == 1 || a.Count > MaxTuple {
 		c.failf(at+"count", "must be from 2 to %d", MaxTuple)
 	}
-	if single := kind == model.String || kind == model.Integer || kind == model.Number || kind == model.Path; a.Count > 0 && (!single || a.Flag == "" || a.Repeat || a.Equals || a.Glued || a.Optional) {
-		c.failf(at+"count", "only an option with values of its own has several, not a list, a map or one joined with its value")
+	if single := kind == model.String || kind == model.Integer || kind == model.Number ||
+		kind == model.Path; a.Count > 0 && (!single || a.Flag == "" || a.Repeat || a.Equals || a.Glued || a.Optional) {
+		c.failf(at+"count",
+			"only an option with values of its own has several, not a list, a map or one joined with its value")
 	}
 	if kind == model.Expression {
 		c.checkExpression(a, at)
@@ -141,7 +144,8 @@ func (c *blockBuilder) checkFlag(a *Argument, at string, kind model.Kind) {
 
 // checkSpelling rejects a flag that ends the options or contains a value.
 func (c *blockBuilder) checkSpelling(flag, at string) {
-	if strings.Trim(flag, "-+") == "" || !strings.ContainsRune("-+", rune(flag[0])) || strings.ContainsAny(flag, " \t\r\n\x00=") {
+	if strings.Trim(flag, "-+") == "" || !strings.ContainsRune("-+", rune(flag[0])) ||
+		strings.ContainsAny(flag, " \t\r\n\x00=") {
 		c.failf(at, "must be the spelling of one option, such as \"--all\", without a value")
 	}
 }
@@ -156,7 +160,8 @@ func (c *blockBuilder) checkDefault(a *Argument, at string, kind model.Kind) {
 	case a.Repeat || kind == model.List || kind == model.Map || kind == model.Expression:
 		c.failf(at+"default", "a list cannot have a default")
 	case kind.TakesValue():
-		p := Parameter{Name: a.Name, Value: model.Value{Kind: kind, Choices: a.Values, Minimum: a.Minimum, Maximum: a.Maximum}}
+		p := Parameter{Name: a.Name,
+			Value: model.Value{Kind: kind, Choices: a.Values, Minimum: a.Minimum, Maximum: a.Maximum}}
 		if a.Pattern != "" {
 			p.Pattern, _ = Whole(a.Pattern) // reported elsewhere
 		}

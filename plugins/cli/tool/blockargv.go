@@ -94,7 +94,8 @@ func (c *blockBuilder) group(elements []Element, at string) {
 	}
 	switch {
 	case slots == 0:
-		c.failf(at, "has no slot, so nothing decides whether it is left out; write its elements without the inner brackets")
+		c.failf(at,
+			"has no slot, so nothing decides whether it is left out; write its elements without the inner brackets")
 	case lists > 1:
 		c.failf(at, "holds several lists; it is repeated for each value of one")
 	}
@@ -165,7 +166,8 @@ func (c *blockBuilder) element(e *Element) {
 // and take the next element as its value.
 func (c *blockBuilder) lone(i int) {
 	e := &c.t.Template[i]
-	if i == 0 || e.Group != 0 || c.t.Template[i-1].Group != 0 || !valued(c.t.Template, i) || strings.HasPrefix(e.Parts[0].Text, "-") {
+	if i == 0 || e.Group != 0 || c.t.Template[i-1].Group != 0 || !valued(c.t.Template, i) ||
+		strings.HasPrefix(e.Parts[0].Text, "-") {
 		return
 	}
 	option, _ := c.t.Template[i-1].literal()

@@ -23,7 +23,8 @@ func (c *blockBuilder) failf(at, format string, args ...any) {
 func (c *blockBuilder) record(p *Parameter) {
 	if p.Role == OptionRole {
 		c.t.Command.Options = append(c.t.Command.Options, model.Option{
-			Names: []string{p.Spelling}, Negation: p.Negation, Description: p.Description, Value: p.Value, Repeatable: p.Repeatable, Required: p.Required,
+			Names: []string{p.Spelling}, Negation: p.Negation, Description: p.Description, Value: p.Value,
+			Repeatable: p.Repeatable, Required: p.Required,
 		})
 		return
 	}

@@ -43,7 +43,8 @@ func (c *blockBuilder) mapped(a *Argument, p *Parameter, at string) {
 	}
 	for _, key := range keys {
 		if len(p.Value.Choices) > 0 && !slices.Contains(p.Value.Choices, key) {
-			c.failf(fmt.Sprintf("%smap[%q]", at, key), "is no value of the argument; the values are %s", quoted(p.Value.Choices))
+			c.failf(fmt.Sprintf("%smap[%q]", at, key), "is no value of the argument; the values are %s",
+				quoted(p.Value.Choices))
 		}
 		if len(a.Map[key]) > maxMapped {
 			c.failf(fmt.Sprintf("%smap[%q]", at, key), "has more than %d arguments", maxMapped)

@@ -36,14 +36,16 @@ func (t *Tool) restrictBelow(options *Options, b *Block, depth int) {
 		p := &t.Parameters[i]
 		p.classifyBlock(o.Rules, path)
 		for _, name := range p.spellings() {
-			if f, ok := o.Rules.Freely(path, &model.Option{Names: []string{name}, Description: p.Description, Value: p.Value}); ok {
+			if f, ok := o.Rules.Freely(path,
+				&model.Option{Names: []string{name}, Description: p.Description, Value: p.Value}); ok {
 				t.Admitted = append(t.Admitted, f)
 				break
 			}
 		}
 	}
 	tail := t.Template[t.from:]
-	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(tail)}); ok && (open(tail) || f.Words > 0 && len(t.Parameters) > 0) {
+	if f, ok := o.Rules.Command(&model.Command{Path: path, Options: literals(tail)}); ok &&
+		(open(tail) || f.Words > 0 && len(t.Parameters) > 0) {
 		t.Admitted = append(t.Admitted, f)
 	}
 	t.NamesOnStdin = t.Stdin && t.readsNames(o.Rules)
@@ -62,7 +64,8 @@ func (t *Tool) restrictBelow(options *Options, b *Block, depth int) {
 // They follow the name of the program, also where others run it.
 func (t *Tool) force(o *Options, words []string) {
 	forced := o.Rules.Forced(nil)
-	if !o.Rules.Plain() || len(forced) == 0 || strings.HasPrefix(forced[0], "?") || o.admits(words, forced[:1]) || !t.reached(o.Rules) {
+	if !o.Rules.Plain() || len(forced) == 0 || strings.HasPrefix(forced[0], "?") || o.admits(words, forced[:1]) ||
+		!t.reached(o.Rules) {
 		return
 	}
 	for _, word := range t.after() {

@@ -62,7 +62,8 @@ func (o *Options) limit(ranked []*model.Option, known []string) int {
 	t := &Tool{Brief: o.Brief}
 	left := o.Budget * bytesPerToken
 	for i, opt := range ranked {
-		p := Parameter{Name: strings.TrimLeft(opt.Names[0], "-"), Role: OptionRole, Spelling: opt.Names[0], Negation: opt.Negation, Description: opt.Description, Value: opt.Value, Repeatable: opt.Repeatable}
+		p := Parameter{Name: strings.TrimLeft(opt.Names[0], "-"), Role: OptionRole, Spelling: opt.Names[0],
+			Negation: opt.Negation, Description: opt.Description, Value: opt.Value, Repeatable: opt.Repeatable}
 		left -= len(p.Name) + len(render(t.schemaOf(&p))) + len(`"":,`)
 		if left < 0 {
 			return max(i, o.Common)
@@ -120,7 +121,8 @@ func rank(opt *model.Option, known []string) int {
 	if opt.Shown {
 		r += shown
 	}
-	if slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(formats, strings.TrimLeft(name, "-")) }) {
+	if slices.ContainsFunc(opt.Names,
+		func(name string) bool { return slices.Contains(formats, strings.TrimLeft(name, "-")) }) {
 		r += both
 	}
 	if slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(known, name) }) {
@@ -133,7 +135,8 @@ func rank(opt *model.Option, known []string) int {
 }
 
 // formats are names of options for the form of the output, which a model often needs.
-var formats = []string{"json", "csv", "tsv", "xml", "yaml", "format", "output-format", "jsonl", "ndjson", "markdown", "html", "count", "summary"}
+var formats = []string{"json", "csv", "tsv", "xml", "yaml", "format", "output-format", "jsonl", "ndjson", "markdown",
+	"html", "count", "summary"}
 
 // leftOut returns the sentence about the options that a tool leaves out.
 func leftOut(chosen, left []*model.Option) string {

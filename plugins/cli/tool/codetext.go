@@ -60,7 +60,8 @@ func (c *codeChecker) runners(t *Tool) {
 		}
 		name := rules.Runners()[0]
 		c.failf(e.at, `fix it, give the argument values, or allow it with dangerous = ["`+name+`"]`,
-			"a value before the program that %s runs could name another program or set a variable such as LD_PRELOAD", name)
+			"a value before the program that %s runs could name another program or set a variable such as LD_PRELOAD",
+			name)
 	}
 }
 
@@ -89,12 +90,14 @@ func (t *Tool) elementAt(place int) *Element {
 // forced refuses a program of busybox that needs an argument which busybox does not have.
 func (c *codeChecker) forced(t *Tool) {
 	forced := t.rules.Forced(nil)
-	if len(forced) == 0 || strings.HasPrefix(forced[0], "?") || !t.rules.RunnerHas("applets") || c.o.admits(nil, forced[:1]) || !t.reached(t.rules) {
+	if len(forced) == 0 || strings.HasPrefix(forced[0], "?") || !t.rules.RunnerHas("applets") ||
+		c.o.admits(nil, forced[:1]) || !t.reached(t.rules) {
 		return
 	}
 	name := t.rules.Program()
 	c.failf("argv", `use another `+name+`, or allow it with dangerous = ["`+forced[0]+`"]`,
-		"a value could run commands or reach other files: %s of %s has no option %s, which would prevent that", name, t.rules.Runners()[0], forced[0])
+		"a value could run commands or reach other files: %s of %s has no option %s, which would prevent that",
+		name, t.rules.Runners()[0], forced[0])
 }
 
 // inner refuses a slot in the place of a program.
@@ -108,8 +111,10 @@ func (c *codeChecker) inner(t *Tool) {
 	for i := t.from; i < len(t.Template); i++ {
 		e := &t.Template[i]
 		text, literal := e.literal()
-		if !literal && !e.Options && slices.Contains(behind, last) && strings.HasPrefix(last, "-") && !c.plain(t, e) && !c.o.admits(nil, []string{last}) {
-			c.failf(e.at, `name the program, or allow it with dangerous = ["`+last+`"]`, "a value behind %s could name any program", last)
+		if !literal && !e.Options && slices.Contains(behind, last) && strings.HasPrefix(last, "-") && !c.plain(t, e) &&
+			!c.o.admits(nil, []string{last}) {
+			c.failf(e.at, `name the program, or allow it with dangerous = ["`+last+`"]`,
+				"a value behind %s could name any program", last)
 		}
 		last = text
 	}
@@ -146,7 +151,8 @@ func hintOf(rules *danger.Rules, option string) string {
 	case option == spaced:
 		return "give the argument the type integer, number or enum, or a pattern of letters and digits, or " + allow
 	}
-	return `pass it as an argument of its own and read it there, as "$1" in argv = ["-c", "grep -e \"$1\" a.txt", "sh", "{pattern}"], or ` + allow
+	return `pass it as an argument of its own and read it there, as "$1" in argv = ["-c", "grep -e \"$1\" a.txt", "sh", "{pattern}"], or ` +
+		allow
 }
 
 // codeOption returns the option whose value is a program text, if an element is such a text
@@ -173,7 +179,8 @@ func (e *Element) codeOption(code []string, before string) string {
 		return codeName(code, name)
 	case codeName(code, before) != "":
 		return codeName(code, before)
-	case slices.Contains(code, spaced) && slices.ContainsFunc(e.Parts, func(p Part) bool { return strings.ContainsAny(p.Text, " \t\n") }):
+	case slices.Contains(code, spaced) &&
+		slices.ContainsFunc(e.Parts, func(p Part) bool { return strings.ContainsAny(p.Text, " \t\n") }):
 		return spaced
 	}
 	return ""

@@ -9,7 +9,8 @@ import (
 // TestValuesInPrograms checks which tool blocks are refused because a value would be a part of
 // a program, or could name one.
 func TestValuesInPrograms(t *testing.T) {
-	const text, number, enum, word, any = `"type":"string"`, `"type":"integer"`, `"type":"enum","values":["a","b"]`, `"pattern":"[a-z0-9_]{1,9}(\\.[a-z]+)?"`, `"pattern":".*"`
+	const text, number, enum, word, any = `"type":"string"`, `"type":"integer"`, `"type":"enum","values":["a","b"]`,
+		`"pattern":"[a-z0-9_]{1,9}(\\.[a-z]+)?"`, `"pattern":".*"`
 	for _, c := range []struct {
 		command, argv, argument string
 		want                    string // the path of the problem and a part of it; empty for none
@@ -84,12 +85,15 @@ func TestValuesInPrograms(t *testing.T) {
 		{"busybox", `"sed","s/a/b/","{x}"`, text, ""},
 		{"busybox", `"grep","-e","{x}","a.txt"`, text, ""},
 	} {
-		block := fmt.Sprintf(`{"name":"t","description":"d","argv":[%s],"argument":[{"name":"x","required":true,%s}]}`, c.argv, c.argument)
+		block := fmt.Sprintf(`{"name":"t","description":"d","argv":[%s],"argument":[{"name":"x","required":true,%s}]}`,
+			c.argv, c.argument)
 		err := CheckBlocks(decode(t, block), strings.Fields(c.command))
 		path, part, _ := strings.Cut(c.want, ": ")
 		switch {
 		case c.want == "" && err == nil:
-		case c.want == "" || err == nil || !strings.Contains(fmt.Sprintf("%#v", err)+err.Error(), part) || !strings.HasPrefix(err.Error(), "tool[0]."+path+":") && !strings.Contains(fmt.Sprintf("%+v", err), "tool[0]."+path):
+		case c.want == "" || err == nil || !strings.Contains(fmt.Sprintf("%#v", err)+err.Error(), part) ||
+			!strings.HasPrefix(err.Error(), "tool[0]."+path+":") &&
+				!strings.Contains(fmt.Sprintf("%+v", err), "tool[0]."+path):
 			t.Errorf("%s %s %s: %v, want %q", c.command, c.argv, c.argument, err, c.want)
 		}
 	}
@@ -98,8 +102,10 @@ func TestValuesInPrograms(t *testing.T) {
 // TestDangerousAllowsValuesInPrograms checks the line that each problem proposes.
 func TestDangerousAllowsValuesInPrograms(t *testing.T) {
 	for _, c := range []struct{ command, argv, dangerous string }{
-		{"sh", `"-c","grep {x} a.txt"`, "-c"}, {"perl", `"-ne","print if /{x}/"`, "-e"}, {"ssh", `"host","grep {x} a.txt"`, "<text>"}, {"env", `"{x}","cat"`, "env"},
-		{"find", `".","-exec","{x}",";"`, "-exec"}, {"busybox", `"sed","{x}"`, "--sandbox"}, {"ffmpeg", `"-i","a","-vf","scale={x}","b.mp4"`, "-vf"},
+		{"sh", `"-c","grep {x} a.txt"`, "-c"}, {"perl", `"-ne","print if /{x}/"`, "-e"},
+		{"ssh", `"host","grep {x} a.txt"`, "<text>"}, {"env", `"{x}","cat"`, "env"},
+		{"find", `".","-exec","{x}",";"`, "-exec"}, {"busybox", `"sed","{x}"`, "--sandbox"},
+		{"ffmpeg", `"-i","a","-vf","scale={x}","b.mp4"`, "-vf"},
 	} {
 		block := `{"name":"t","description":"d","argv":[` + c.argv + `],"argument":[{"name":"x","required":true}]}`
 		err := CheckBlocks(decode(t, block), []string{c.command})

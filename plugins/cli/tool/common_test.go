@@ -16,14 +16,16 @@ import (
 func manyOptions() *model.Program {
 	big := &model.Command{Path: []string{"big"}, Runnable: true, Summary: "Is big"}
 	for i := range 30 {
-		big.Options = append(big.Options, model.Option{Names: []string{fmt.Sprintf("--opt-%02d", i)}, Value: model.Value{Kind: model.Bool}})
+		big.Options = append(big.Options,
+			model.Option{Names: []string{fmt.Sprintf("--opt-%02d", i)}, Value: model.Value{Kind: model.Bool}})
 	}
 	big.Options[29].Shown = true
 	big.Options[28].Mentions = 4
 	big.Options[27].Names = append(big.Options[27].Names, "-x")
 	big.Options[26].Required = true
 	small := &model.Command{Path: []string{"small"}, Runnable: true, Options: []model.Option{
-		{Names: []string{"--one"}, Value: model.Value{Kind: model.Bool}}, {Names: []string{"--opt-05"}, Value: model.Value{Kind: model.Bool}},
+		{Names: []string{"--one"}, Value: model.Value{Kind: model.Bool}},
+		{Names: []string{"--opt-05"}, Value: model.Value{Kind: model.Bool}},
 	}}
 	return &model.Program{Name: "prog", Root: &model.Command{Commands: []*model.Command{big, small}}}
 }
@@ -62,7 +64,8 @@ func TestCommonOptionsAreOffered(t *testing.T) {
 		t.Errorf("%d options are offered without a limit", len(all["big"]))
 	}
 	made := FromProgram(manyOptions(), Options{Common: 5})[0]
-	if !strings.Contains(made.Description, " Offers 6 of 30 options.") || len(made.LeftOut) != 24 || made.LeftOut[0] != "--opt-02" {
+	if !strings.Contains(made.Description, " Offers 6 of 30 options.") || len(made.LeftOut) != 24 ||
+		made.LeftOut[0] != "--opt-02" {
 		t.Errorf("%q, left out: %q", made.Description, made.LeftOut)
 	}
 	if b := Record(made); strings.Contains(b.Description, "Offers") {
@@ -117,20 +120,30 @@ func TestBriefDescriptions(t *testing.T) {
 		p    Parameter
 		want string
 	}{
-		{Parameter{Name: "a", Spelling: "--a", Description: "Does it. And more of it.", Value: model.Value{Kind: model.Bool}}, "Does it."},
-		{Parameter{Name: "a", Spelling: "--a", Description: "Uses e.g. this file. And more.", Value: model.Value{Kind: model.Bool}}, "Uses e.g. this file."},
-		{Parameter{Name: "a", Spelling: "--a", Description: "Reads v1.2. files here", Value: model.Value{Kind: model.Bool}}, "Reads v1.2. files here."},
-		{Parameter{Name: "opt_a", Spelling: "-a", Description: "Does it", Value: model.Value{Kind: model.Bool}}, "Does it."},
-		{Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: "Does it", Value: model.Value{Kind: model.Bool}}, "Does it. False: --no-a."},
-		{Parameter{Name: "a", Spelling: "--a", Description: "Prints <what>", Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true}}, "Prints <what>. True: no value."},
-		{Parameter{Name: "a", Spelling: "--a", Description: "Prints", Value: model.Value{Kind: model.String, Placeholder: "what"}}, "Prints. Value: what."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Does it. And more of it.",
+			Value: model.Value{Kind: model.Bool}}, "Does it."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Uses e.g. this file. And more.",
+			Value: model.Value{Kind: model.Bool}}, "Uses e.g. this file."},
+		{Parameter{
+			Name: "a", Spelling: "--a", Description: "Reads v1.2. files here", Value: model.Value{Kind: model.Bool},
+		}, "Reads v1.2. files here."},
+		{Parameter{Name: "opt_a", Spelling: "-a", Description: "Does it", Value: model.Value{Kind: model.Bool}},
+			"Does it."},
+		{Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: "Does it",
+			Value: model.Value{Kind: model.Bool}}, "Does it. False: --no-a."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Prints <what>",
+			Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true}},
+			"Prints <what>. True: no value."},
+		{Parameter{Name: "a", Spelling: "--a", Description: "Prints",
+			Value: model.Value{Kind: model.String, Placeholder: "what"}}, "Prints. Value: what."},
 		{Parameter{Name: "a", Spelling: "--a", Value: model.Value{Kind: model.String}}, ""},
 	} {
 		if got := c.p.brief(false); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	p := Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: long, Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true, Default: "x"}}
+	p := Parameter{Name: "a", Spelling: "--a", Negation: "--no-a", Description: long,
+		Value: model.Value{Kind: model.String, Placeholder: "what", Optional: true, Default: "x"}}
 	if got := p.brief(false); len(got) > briefAbout+len("…") || !strings.HasSuffix(got, "Default: x.") {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
@@ -138,11 +151,13 @@ func TestBriefDescriptions(t *testing.T) {
 	program.Root.Commands[0].Description = long + ". " + long + "."
 	made := FromProgram(program, Options{Brief: true, Common: 3})[0]
 	short, _, _ := strings.Cut(made.Description, " With common = 0")
-	if n := len(short); n > briefDescription+len("…") || !strings.HasSuffix(short, "Runs prog big. Offers 4 of 30 options.") {
+	if n := len(short); n > briefDescription+len("…") ||
+		!strings.HasSuffix(short, "Runs prog big. Offers 4 of 30 options.") {
 		t.Errorf("%d bytes: %q", n, made.Description)
 	}
 	// The result is deterministic.
-	if again := FromProgram(program, Options{Brief: true, Common: 3})[0]; string(again.JSON(true)) != string(made.JSON(true)) {
+	if again := FromProgram(program,
+		Options{Brief: true, Common: 3})[0]; string(again.JSON(true)) != string(made.JSON(true)) {
 		t.Errorf("%s\n%s", made.JSON(true), again.JSON(true))
 	}
 }
@@ -155,7 +170,8 @@ func TestOnlyToolHasMoreOptions(t *testing.T) {
 		for i := range tools {
 			c := command(fmt.Sprintf("c%d", i))
 			for j := range options {
-				c.Options = append(c.Options, model.Option{Names: []string{fmt.Sprintf("--some-option-%03d", j)}, Description: strings.Repeat("Says much ", 10), Value: model.Value{Kind: model.String}})
+				c.Options = append(c.Options, model.Option{Names: []string{fmt.Sprintf("--some-option-%03d", j)},
+					Description: strings.Repeat("Says much ", 10), Value: model.Value{Kind: model.String}})
 			}
 			c.Options[options-1].Names = append(c.Options[options-1].Names, "-x")
 			c.Options[0].Mentions = 20
@@ -179,7 +195,8 @@ func TestOnlyToolHasMoreOptions(t *testing.T) {
 		{"two tools", 40, 2, automatic, 20, 20, "also: --some-option-"},
 		{"an explicit number", 40, 1, Options{Common: 5}, 5, 5, "also: --some-option-"},
 		{"all by an explicit number", 300, 1, Options{}, 300, 300, ""},
-		{"options by name", 40, 1, Options{Only: []string{"--some-option-001"}, Common: 20, Budget: BudgetDefault}, 1, 1, "!With common"},
+		{"options by name", 40, 1, Options{Only: []string{"--some-option-001"}, Common: 20, Budget: BudgetDefault}, 1,
+			1, "!With common"},
 		{"no room for names", 40, 50, automatic, 20, 20, "!With common"},
 	} {
 		made := FromProgram(program(c.options, c.tools), c.with)[0]
@@ -196,10 +213,12 @@ func TestOnlyToolHasMoreOptions(t *testing.T) {
 		if size := len(made.Description); size > briefDescription+namesBytes+len("…") {
 			t.Errorf("%s: the description has %d bytes", c.name, size)
 		}
-		if len(made.Parameters) < c.options && len(c.with.Only) == 0 && (made.Parameter("some-option-000") == nil || made.Parameter(fmt.Sprintf("some-option-%03d", c.options-1)) == nil) {
+		if len(made.Parameters) < c.options && len(c.with.Only) == 0 && (made.Parameter("some-option-000") == nil ||
+			made.Parameter(fmt.Sprintf("some-option-%03d", c.options-1)) == nil) {
 			t.Errorf("%s: an option with a letter, or one that is named often, is left out", c.name)
 		}
-		if block := Record(made); strings.Contains(block.Description, "With common") || strings.Contains(block.Description, "Offers") {
+		if block := Record(made); strings.Contains(block.Description, "With common") ||
+			strings.Contains(block.Description, "Offers") {
 			t.Errorf("%s: a tool block has the sentence: %s", c.name, block.Description)
 		}
 	}

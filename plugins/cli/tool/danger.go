@@ -28,7 +28,8 @@ func (o *Options) skips(p *model.Program, c *model.Command) (danger.Finding, boo
 	}
 	for i := range c.Options {
 		opt := &c.Options[i]
-		if f, ok := o.Rules.Option(c.Path, opt); ok && opt.Required && !o.admits(words, opt.Names) && !o.writesHere(p, c, opt) {
+		if f, ok := o.Rules.Option(c.Path, opt); ok && opt.Required && !o.admits(words, opt.Names) &&
+			!o.writesHere(p, c, opt) {
 			return f, true
 		}
 	}
@@ -69,7 +70,8 @@ func (t *Tool) apply(o *Options, path, words []string) {
 	t.DataCodes = o.Rules.DataCodes(path)
 	for _, v := range o.Rules.Values(path) {
 		if o.admits(words, []string{v.Name}) {
-			t.Admitted = append(t.Admitted, danger.Finding{Names: []string{v.Name}, Effect: v.Effect, Evidence: v.Evidence})
+			t.Admitted = append(t.Admitted,
+				danger.Finding{Names: []string{v.Name}, Effect: v.Effect, Evidence: v.Evidence})
 			continue
 		}
 		t.Rejected = append(t.Rejected, v)
@@ -126,5 +128,6 @@ func (t *Tool) unconfined() bool {
 	if t.Confined {
 		return false
 	}
-	return t.Free != nil || slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Path || p.Expression != nil })
+	return t.Free != nil ||
+		slices.ContainsFunc(t.Parameters, func(p Parameter) bool { return p.Path || p.Expression != nil })
 }

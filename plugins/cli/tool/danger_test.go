@@ -14,7 +14,8 @@ import (
 
 // gitLog returns a program with a git command that has dangerous options.
 func gitLog() *model.Program {
-	c := command("log", option("--oneline", model.Bool), option("--output", model.Path), option("--ext-diff", model.Bool), option("--grep", model.String))
+	c := command("log", option("--oneline", model.Bool), option("--output", model.Path),
+		option("--ext-diff", model.Bool), option("--grep", model.String))
 	c.Positionals = []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true}}
 	config := command("config", option("--list", model.Bool))
 	return &model.Program{Name: "git", Root: &model.Command{Commands: []*model.Command{c, config}}}
@@ -52,10 +53,12 @@ func TestDangerousOptionsAreLeftOut(t *testing.T) {
 				options = append(options, p.Spelling)
 			}
 		}
-		if strings.Join(names, " ") != c.tools || strings.Join(options, " ") != c.options || tools[0].Access.Kind != c.access {
+		if strings.Join(names, " ") != c.tools || strings.Join(options, " ") != c.options ||
+			tools[0].Access.Kind != c.access {
 			t.Errorf("%s: %v %v %v", c.name, names, options, tools[0].Access)
 		}
-		if hint := string(render(tools[0].annotations())); strings.Contains(hint, `"readOnlyHint":true`) != (c.access == Read) {
+		if hint := string(render(tools[0].annotations())); strings.Contains(hint,
+			`"readOnlyHint":true`) != (c.access == Read) {
 			t.Errorf("%s: %s", c.name, hint)
 		}
 	}
@@ -65,7 +68,8 @@ func TestDangerousOptionsAreLeftOut(t *testing.T) {
 // is an error.
 func TestUnusedDangerous(t *testing.T) {
 	for pattern, want := range map[string]bool{
-		"--output": true, "log --output": true, "config": true, "--ext-diff": true, "--no-index": true, "-*": true, "**": true, "<*>": true,
+		"--output": true, "log --output": true, "config": true, "--ext-diff": true, "--no-index": true, "-*": true,
+		"**": true, "<*>": true,
 		"--oneline": false, "--outptu": false, "log": false, "output": false, "status --output": false,
 	} {
 		o := Options{Rules: danger.For([]string{"git"}, ""), Dangerous: []string{pattern}}
@@ -79,7 +83,8 @@ func TestUnusedDangerous(t *testing.T) {
 // unless dangerous allows it.
 func TestChosenDangerous(t *testing.T) {
 	for only, want := range map[string]string{
-		"log --output": `"log --output" is dangerous: it writes files`, "--ext-diff": "dangerous", "log --oneline": "", "log *": "", "--out*": "",
+		"log --output": `"log --output" is dangerous: it writes files`, "--ext-diff": "dangerous",
+		"log --oneline": "", "log *": "", "--out*": "",
 	} {
 		o := Options{Rules: danger.For([]string{"git"}, ""), Only: []string{only}}
 		err := o.Unused(gitLog())
@@ -96,7 +101,8 @@ func TestChosenDangerous(t *testing.T) {
 // TestForcedOptions checks that sed is offered only with --sandbox, and not at
 // all if it has no such option.
 func TestForcedOptions(t *testing.T) {
-	sed := &model.Program{Name: "sed", Root: &model.Command{Runnable: true, Options: []model.Option{option("--sandbox", model.Bool), option("--quiet -n", model.Bool)}}}
+	sed := &model.Program{Name: "sed", Root: &model.Command{Runnable: true,
+		Options: []model.Option{option("--sandbox", model.Bool), option("--quiet -n", model.Bool)}}}
 	o := Options{Rules: danger.For([]string{"sed"}, "")}
 	tools := FromProgram(sed, o)
 	if len(tools) != 1 || !slices.Equal(tools[0].Forced, []string{"--sandbox"}) {
@@ -122,7 +128,8 @@ func TestForcedOptions(t *testing.T) {
 // is not offered without it: it would send POST instead of GET.
 func TestStandardInputIsIgnored(t *testing.T) {
 	for _, program := range []string{"http", "https", "xh"} {
-		root := &model.Command{Runnable: true, Options: []model.Option{option("--ignore-stdin -I", model.Bool), option("--form", model.Bool)}}
+		root := &model.Command{Runnable: true,
+			Options: []model.Option{option("--ignore-stdin -I", model.Bool), option("--form", model.Bool)}}
 		o := Options{Rules: danger.For([]string{program}, "")}
 		tools := FromProgram(&model.Program{Name: program, Root: root}, o)
 		if len(tools) != 1 || fmt.Sprintf("%s", Record(tools[0]).Argv) != `["--ignore-stdin"]` {
@@ -139,7 +146,8 @@ func TestStandardInputIsIgnored(t *testing.T) {
 func TestBans(t *testing.T) {
 	tool := &Tool{Banned: []string{"--output", "-o", "--exec", "-exec"}}
 	for argument, want := range map[string]bool{
-		"--output": true, "--output=x": true, "--outp": true, "--outp=x": true, "--o": true, "-o": true, "-ofile": true, "-xo": true, "-vvo=x": true, "-exec": true, "-execdir": true, "--exe": true,
+		"--output": true, "--output=x": true, "--outp": true, "--outp=x": true, "--o": true, "-o": true, "-ofile": true,
+		"-xo": true, "-vvo=x": true, "-exec": true, "-execdir": true, "--exe": true,
 		"--oneline": false, "--outputs": false, "-x": false, "--": false, "-": false, "-v": false,
 	} {
 		if got := tool.Bans(argument); got != want {
@@ -169,22 +177,26 @@ func TestHandWrittenHints(t *testing.T) {
 		if err := json.Unmarshal([]byte(block), &b); err != nil {
 			t.Fatal(err)
 		}
-		b["name"], b["description"], b["access"] = json.RawMessage(`"t"`), json.RawMessage(`"d"`), json.RawMessage(`"read"`)
+		b["name"], b["description"], b["access"] = json.RawMessage(`"t"`), json.RawMessage(`"d"`),
+			json.RawMessage(`"read"`)
 		text, err := json.Marshal(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool := fromBlocks(decode(t, string(text)), Options{Rules: danger.For([]string{"git"}, ""), Confined: true, Bounded: true})[0]
+		tool := fromBlocks(decode(t, string(text)),
+			Options{Rules: danger.For([]string{"git"}, ""), Confined: true, Bounded: true})[0]
 		if hint := string(render(tool.annotations())); strings.Contains(hint, `"readOnlyHint":true`) != want {
 			t.Errorf("%s: %s", block, hint)
 		}
 	}
-	for argv, want := range map[string]bool{`["{x}"]`: false, `["-n","{x}"]`: false, `["script","{x}"]`: true, `["script"]`: true} {
+	for argv, want := range map[string]bool{`["{x}"]`: false, `["-n","{x}"]`: false,
+		`["script","{x}"]`: true, `["script"]`: true} {
 		block := `{"name":"t","description":"d","access":"read","argv":` + argv + `,"argument":[{"name":"x"}]}`
 		if argv == `["script"]` {
 			block = `{"name":"t","description":"d","access":"read","argv":["script"]}`
 		}
-		tool := fromBlocks(decode(t, block), Options{Rules: danger.For([]string{"perl"}, ""), Confined: true, Bounded: true})[0]
+		tool := fromBlocks(decode(t, block),
+			Options{Rules: danger.For([]string{"perl"}, ""), Confined: true, Bounded: true})[0]
 		if (tool.Access.Kind == Read) != want {
 			t.Errorf("perl %s: %v", argv, tool.Access)
 		}
@@ -194,7 +206,8 @@ func TestHandWrittenHints(t *testing.T) {
 // TestLooksLikePath checks which names of discovered arguments are paths.
 func TestLooksLikePath(t *testing.T) {
 	for name, want := range map[string]bool{
-		"file": true, "input-file": true, "<zipfile>": true, "src": true, "DEST": true, "pathspec": true, "pattern": false, "commit": false, "name": false, "profile": false,
+		"file": true, "input-file": true, "<zipfile>": true, "src": true, "DEST": true, "pathspec": true,
+		"pattern": false, "commit": false, "name": false, "profile": false,
 	} {
 		p := &Parameter{Name: name, Value: model.Value{Kind: model.String}}
 		if looksLikePath(p) != want {

@@ -57,7 +57,8 @@ func unoffered(t *Tool) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return " Left out as dangerous by their names, unless the setting dangerous has them: " + strings.Join(names, " ") + "."
+	return " Left out as dangerous by their names, unless the setting dangerous has them: " +
+		strings.Join(names, " ") + "."
 }
 
 // exclusive returns a sentence for each set of conflicting parameters.
@@ -89,7 +90,8 @@ func (p *Parameter) brief(shown bool) string {
 	if v := p.Value.Placeholder; len(v) > briefPlaceholder || strings.Contains(text, v) {
 		q.Value.Placeholder = ""
 	}
-	more := strings.NewReplacer("True gives it without a value.", "True: no value.", "False gives ", "False: ").Replace(q.explained("", shown))
+	more := strings.NewReplacer("True gives it without a value.",
+		"True: no value.", "False gives ", "False: ").Replace(q.explained("", shown))
 	if len(text)+len(" ")+len(more) > briefAbout {
 		text = cut(text, max(briefAbout-len(more)-len(" …"), briefAbout/2))
 	}
@@ -129,7 +131,8 @@ func (p *Parameter) explained(text string, shown bool) string {
 		add("Keys and values.")
 	case v.Kind == model.Count:
 		add("How often the option is given.")
-	case v.Placeholder != "" && v.Kind != model.Enum && v.Kind.TakesValue() && !strings.EqualFold(clean(v.Placeholder, "."), p.Name) && tells(v.Placeholder):
+	case v.Placeholder != "" && v.Kind != model.Enum && v.Kind.TakesValue() &&
+		!strings.EqualFold(clean(v.Placeholder, "."), p.Name) && tells(v.Placeholder):
 		add("Value: %s.", v.Placeholder)
 	}
 	if v.Optional && v.Kind.TakesValue() {

@@ -40,12 +40,14 @@ func (o *Options) expression(t *Tool, path, words []string) *Expression {
 // admitsWord reports whether Dangerous names a word of the expression.
 func (o *Options) admitsWord(path, words []string) bool {
 	e := o.Rules.Expression(path)
-	return e != nil && slices.ContainsFunc(e.Words, func(w danger.Word) bool { return w.Effect != "" && o.admits(words, []string{w.Name}) })
+	return e != nil && slices.ContainsFunc(e.Words,
+		func(w danger.Word) bool { return w.Effect != "" && o.admits(words, []string{w.Name}) })
 }
 
 // covers reports whether an option is no property because of the list.
 func (e *Expression) covers(opt *model.Option) bool {
-	return e != nil && !slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(e.Beside, name) })
+	return e != nil &&
+		!slices.ContainsFunc(opt.Names, func(name string) bool { return slices.Contains(e.Beside, name) })
 }
 
 // replaces reports whether a positional is no property because of the list.
@@ -58,7 +60,8 @@ func (e *Expression) alone() bool { return len(e.Beside) == 0 }
 
 // parameter returns the property of a discovered tool. It is the last one.
 func (e *Expression) parameter() Parameter {
-	return Parameter{Name: e.Property, Role: PositionalRole, Value: model.Value{Kind: model.Expression}, Expression: e, Repeatable: true, Required: e.alone()}
+	return Parameter{Name: e.Property, Role: PositionalRole, Value: model.Value{Kind: model.Expression}, Expression: e,
+		Repeatable: true, Required: e.alone()}
 }
 
 // Word returns the word with a spelling, or nil and the reason why it is not offered.
@@ -68,7 +71,8 @@ func (e *Expression) Word(spelling string) (*danger.Word, string) {
 	case w == nil:
 		return nil, ""
 	case w.Effect != "" && !e.admitted[w.Name]:
-		return nil, fmt.Sprintf(`%s is left out because it %s; dangerous = ["%s"] would allow it`, w.Name, w.Effect, w.Name)
+		return nil, fmt.Sprintf(`%s is left out because it %s; dangerous = ["%s"] would allow it`,
+			w.Name, w.Effect, w.Name)
 	case len(e.only) > 0 && !slices.Contains(e.only, w.Name):
 		return nil, fmt.Sprintf("%s is not among the words of this tool", w.Name)
 	}
@@ -164,7 +168,8 @@ func checkExpressions(t *Tool, rules *danger.Rules, path string) []error {
 		}
 		for j, word := range p.Expression.only {
 			if w := table.Find(word); w == nil || w.Name != word {
-				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("%swords[%d]", at, j), "%q is not in the table of expressions for this program", word))
+				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("%swords[%d]", at, j),
+					"%q is not in the table of expressions for this program", word))
 			}
 		}
 	}

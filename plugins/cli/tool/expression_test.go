@@ -12,9 +12,11 @@ import (
 // listTool returns the discovered tool of a program with some options and positionals.
 func listTool(t *testing.T, program string, change func(*Options)) *Tool {
 	t.Helper()
-	c := command("", option("-L", model.Bool), option("-H", model.Bool), option("-name", model.String), option("-delete", model.Bool), option("--arg", model.String), option("-v --assign", model.String))
+	c := command("", option("-L", model.Bool), option("-H", model.Bool), option("-name", model.String),
+		option("-delete", model.Bool), option("--arg", model.String), option("-v --assign", model.String))
 	c.Options[4].Value.Arity = 2
-	c.Positionals = []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true}, {Name: "expression", Value: model.Value{Kind: model.String}}}
+	c.Positionals = []model.Positional{{Name: "path", Value: model.Value{Kind: model.Path}, Repeatable: true},
+		{Name: "expression", Value: model.Value{Kind: model.String}}}
 	o := Options{Rules: danger.For([]string{program}, ""), Confined: true, Bounded: true}
 	if change != nil {
 		change(&o)
@@ -32,7 +34,8 @@ func names(t *Tool) string {
 
 func TestExpressionReplacesOptions(t *testing.T) {
 	for program, want := range map[string]string{
-		"find": "path expression", "test": "expression", "expr": "expression", "ffmpeg": "arguments", "ffprobe": "arguments",
+		"find": "path expression",
+		"test": "expression", "expr": "expression", "ffmpeg": "arguments", "ffprobe": "arguments",
 	} {
 		if got := names(listTool(t, program, nil)); got != want {
 			t.Errorf("%s: %s, want %s", program, got, want)
@@ -47,7 +50,8 @@ func TestExpressionReplacesOptions(t *testing.T) {
 	if p := listTool(t, "awk", nil).Parameter("assign"); p == nil || p.Value.Kind != model.Map || p.Pairs() {
 		t.Errorf("--assign of awk: %+v", p)
 	}
-	if p := listTool(t, "awk", nil).Parameters; !slices.ContainsFunc(p, func(p Parameter) bool { return p.Name == "program" && p.Required && p.Content.Text }) {
+	if p := listTool(t, "awk", nil).Parameters; !slices.ContainsFunc(p,
+		func(p Parameter) bool { return p.Name == "program" && p.Required && p.Content.Text }) {
 		t.Errorf("awk has no program: %+v", p)
 	}
 }
@@ -60,7 +64,8 @@ func TestExpressionAccess(t *testing.T) {
 		change  func(*Options)
 		want    string
 	}{
-		{"find", nil, Read}, {"test", nil, Read}, {"expr", nil, Read}, {"ffprobe", nil, Read}, {"ffmpeg", nil, Write}, {"awk", nil, Read}, {"jq", nil, Read},
+		{"find", nil, Read}, {"test", nil, Read}, {"expr", nil, Read}, {"ffprobe", nil, Read}, {"ffmpeg", nil, Write},
+		{"awk", nil, Read}, {"jq", nil, Read},
 		{"find", func(o *Options) { o.Dangerous = []string{"-delete"} }, Write},
 		{"find", func(o *Options) { o.Dangerous = []string{"-L"} }, Write},
 		{"find", func(o *Options) { o.Confined = false }, Write},
@@ -87,10 +92,12 @@ func TestDangerousNamesWords(t *testing.T) {
 		t.Error("dangerous = [-delte] is accepted")
 	}
 	about := listTool(t, "find", nil).Parameter("expression").Expression.about()
-	if strings.Contains(about, "-delete") || strings.Contains(about, "-wholename") || !strings.Contains(about, "-iname") {
+	if strings.Contains(about, "-delete") || strings.Contains(about, "-wholename") ||
+		!strings.Contains(about, "-iname") {
 		t.Error(about)
 	}
-	if with := listTool(t, "find", func(o *Options) { o.Dangerous = []string{"-delete"} }).Parameter("expression").Expression.about(); !strings.Contains(with, "-delete") {
+	if with := listTool(t, "find", func(o *Options) { o.Dangerous = []string{"-delete"} }).Parameter("expression").
+		Expression.about(); !strings.Contains(with, "-delete") {
 		t.Error(with)
 	}
 }

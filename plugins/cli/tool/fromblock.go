@@ -18,7 +18,8 @@ func CheckBlocks(blocks []Block, command []string, dangerous ...string) error {
 		b, path := &blocks[i], BlockPath(i)
 		switch {
 		case !toolName.MatchString(b.Name):
-			errs = append(errs, sdk.AttrErrorf(path+".name", "a tool's name has at most 64 letters, digits, dashes and underscores"))
+			errs = append(errs,
+				sdk.AttrErrorf(path+".name", "a tool's name has at most 64 letters, digits, dashes and underscores"))
 		case names[b.Name]:
 			errs = append(errs, sdk.AttrErrorf(path+".name", "there is another tool %q", b.Name))
 		}

@@ -25,7 +25,8 @@ func (t *Tool) addInner(o *Options, b *Block, depth int) {
 		}
 	}
 	for i := t.from; i < len(t.Template); i++ {
-		if text, ok := t.Template[i].literal(); ok && slices.Contains(behind, text) && (len(ranges) == 0 || i >= ranges[len(ranges)-1].to) {
+		if text, ok := t.Template[i].literal(); ok && slices.Contains(behind, text) &&
+			(len(ranges) == 0 || i >= ranges[len(ranges)-1].to) {
 			ranges = append(ranges, spanOf(t.Template, text, i+1, nil))
 		}
 	}
@@ -59,7 +60,8 @@ func (t *Tool) inner(o *Options, b *Block, r span, depth int) {
 	elements := slices.Clone(t.Template[start:end])
 	sub := &Tool{Template: elements, Stdin: t.Stdin, Access: t.Access, Confined: t.Confined}
 	for i := range t.Parameters {
-		if p := t.Parameters[i]; p.Expression == nil && slices.ContainsFunc(elements, func(e Element) bool { return slices.Contains(e.Slots(), p.Name) }) {
+		if p := t.Parameters[i]; p.Expression == nil &&
+			slices.ContainsFunc(elements, func(e Element) bool { return slices.Contains(e.Slots(), p.Name) }) {
 			p.uses = nil
 			sub.Parameters = append(sub.Parameters, p)
 		}

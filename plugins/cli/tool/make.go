@@ -86,7 +86,8 @@ func (o *Options) addPositionals(t *Tool, listed *Expression, taken properties) 
 		required := pos.Required && !replaceable(c.Options, pos) && !hasInfoOption(c.Options)
 		param := Parameter{
 			Name: taken.positional(pos), Role: PositionalRole, Description: pos.Description, Value: pos.Value,
-			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)], AfterTerminator: pos.AfterTerminator,
+			Required: required, Repeatable: pos.Repeatable || plural[strings.ToLower(pos.Name)],
+			AfterTerminator: pos.AfterTerminator,
 		}
 		param.classify(o.Rules, c.Path, "<"+pos.Name+">")
 		t.needInput(&param, o, "<"+pos.Name+">")
@@ -102,7 +103,8 @@ func (o *Options) addPositionals(t *Tool, listed *Expression, taken properties) 
 // knows it and the help has none that is a text, as that of gawk.
 func (o *Options) positionals(c *model.Command) []model.Positional {
 	name := o.Rules.FirstName(c.Path)
-	if name == "" || slices.ContainsFunc(c.Positionals, func(p model.Positional) bool { return o.Rules.Content(c.Path, "<"+p.Name+">").Text }) {
+	if name == "" || slices.ContainsFunc(c.Positionals,
+		func(p model.Positional) bool { return o.Rules.Content(c.Path, "<"+p.Name+">").Text }) {
 		return c.Positionals
 	}
 	all := []model.Positional{{Name: name, Value: model.Value{Kind: model.String}, Required: true}}
@@ -162,13 +164,15 @@ func differInFirstWord(a, b string) bool {
 // given instead of it, as "--url <url>" of curl.
 func replaceable(options []model.Option, pos *model.Positional) bool {
 	return slices.ContainsFunc(options, func(o model.Option) bool {
-		return slices.Contains(o.Names, "--"+pos.Name) && strings.EqualFold(strings.Trim(o.Value.Placeholder, "<>[]"), pos.Name)
+		return slices.Contains(o.Names, "--"+pos.Name) &&
+			strings.EqualFold(strings.Trim(o.Value.Placeholder, "<>[]"), pos.Name)
 	})
 }
 
 // plural are names of arguments that are lists even if the usage has no dots
 // after them: "diff [OPTION]... FILES".
-var plural = map[string]bool{"files": true, "filenames": true, "paths": true, "directories": true, "dirs": true, "packages": true, "urls": true, "hosts": true}
+var plural = map[string]bool{"files": true, "filenames": true, "paths": true, "directories": true, "dirs": true,
+	"packages": true, "urls": true, "hosts": true}
 
 var infoOption = regexp.MustCompile(`(?i)^(--? )?(shows?|lists?|prints?|displays?) (all |the |a list of )*(available|supported|known|installed|built-?in)\b`)
 

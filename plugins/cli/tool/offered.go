@@ -57,8 +57,9 @@ func predicate(opt model.Option) bool {
 // forPeople are options that only show help or need a terminal. For the value
 // true this applies only to options without a value.
 var forPeople = map[string]bool{
-	"help": false, "help-all": false, "usage": true, "version": true, "pager": false, "no-pager": true, "paginate": true,
-	"edit": true, "editor": false, "interactive": true, "tty": true,
+	"help": false, "help-all": false, "usage": true, "version": true, "pager": false, "no-pager": true,
+	"paginate": true,
+	"edit":     true, "editor": false, "interactive": true, "tty": true,
 }
 
 // helping matches the description of an option that shows help.
@@ -93,8 +94,8 @@ func useless(opt *model.Option) bool {
 // work on. Without them a command is often of no use, such as "pr list" of gh
 // outside of a clone.
 var scopes = []string{
-	"repo", "repository", "namespace", "context", "project", "project-id", "region", "profile", "cluster", "zone", "account", "org", "organization",
-	"workspace", "subscription", "resource-group", "tenant",
+	"repo", "repository", "namespace", "context", "project", "project-id", "region", "profile", "cluster", "zone",
+	"account", "org", "organization", "workspace", "subscription", "resource-group", "tenant",
 }
 
 // isOuter reports whether an option of the whole program, or of a command above,

@@ -27,9 +27,10 @@ type Options struct {
 	Brief  bool     // shorten descriptions
 	Only   []string // options to offer, as "PATH OPTION" or "OPTION"; empty for the common ones
 	Common int      // number of options of a tool if Only does not apply; 0 for all
-	Budget int      // estimated tokens of the options of a program's only tool, in place of Common if more fit; may be 0
-	single bool     // the program has one tool, and a Budget applies
-	tools  int      // number of tools of the program
+	// Estimated tokens of the options of a program's only tool, in place of Common if more fit; may be 0.
+	Budget int
+	single bool // the program has one tool, and a Budget applies
+	tools  int  // number of tools of the program
 
 	Command    []string      // the program with its fixed arguments; may be nil
 	Executable string        // its resolved file, if known

@@ -107,7 +107,8 @@ func (t *Tool) choices(e *Element) (all []string, any bool) {
 }
 
 func readingOf(rules *danger.Rules) Reading {
-	return Reading{Takes: rules.Facts("takes:"), Flags: rules.Facts("flags:"), Program: rules.Facts("program:"), Source: rules.Facts("source:")}
+	return Reading{Takes: rules.Facts("takes:"), Flags: rules.Facts("flags:"), Program: rules.Facts("program:"),
+		Source: rules.Facts("source:")}
 }
 
 // stdinNames are arguments that name standard input.

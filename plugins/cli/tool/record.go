@@ -12,7 +12,8 @@ import (
 // and edit it.
 func Record(t *Tool) Block {
 	b := Block{
-		Name: t.Name, Description: strings.TrimSuffix(t.Description, t.note+t.others+exclusive(t.Conflicts)), Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
+		Name: t.Name, Description: strings.TrimSuffix(t.Description, t.note+t.others+exclusive(t.Conflicts)),
+		Access: t.Access.Kind, Idempotent: t.Idempotent, Stdin: t.Stdin,
 	}
 	var argv []string
 	for _, word := range t.Command.Path {
@@ -84,7 +85,9 @@ func recordArgument(t *Tool, p *Parameter, names map[string]string) Argument {
 	v := p.Value
 	a := Argument{
 		Name: names[p.Name], Type: string(v.Kind), Negation: p.Negation, Values: v.Choices, Required: p.Required,
-		Repeat: p.Repeatable && !p.Tuple() && v.Kind != model.Count && v.Kind != model.Map && v.Kind != model.Expression, Pair: p.Pairs(), Count: tupleCount(p), Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
+		Repeat: p.Repeatable && !p.Tuple() && v.Kind != model.Count && v.Kind != model.Map &&
+			v.Kind != model.Expression, Pair: p.Pairs(),
+		Count: tupleCount(p), Separator: v.Separator, Optional: v.Optional, Equals: v.Equals, Glued: v.Glued,
 		Pattern: v.Pattern, Minimum: v.Minimum, Maximum: v.Maximum, Description: p.recorded(t.Brief),
 	}
 	if p.Path && v.Kind == model.String {

@@ -18,7 +18,8 @@ func TestRecordedToolIsEqual(t *testing.T) {
 			Options: []model.Option{
 				{Names: []string{"--all", "-a"}, Value: model.Value{Kind: model.Bool}, Negation: "--no-all"},
 				{Names: []string{"-v"}, Value: model.Value{Kind: model.Count}, Repeatable: true},
-				{Names: []string{"--format"}, Description: "How.", Value: model.Value{Kind: model.Enum, Choices: []string{"json", "text"}, Default: "text", Equals: true}},
+				{Names: []string{"--format"}, Description: "How.", Value: model.Value{Kind: model.Enum,
+					Choices: []string{"json", "text"}, Default: "text", Equals: true}},
 				{Names: []string{"--label"}, Value: model.Value{Kind: model.Map}, Repeatable: true},
 				{Names: []string{"--one"}, Value: model.Value{Kind: model.Bool}},
 				{Names: []string{"--wait"}, Value: model.Value{Kind: model.Bool, Default: "true", Equals: true}},
@@ -34,7 +35,8 @@ func TestRecordedToolIsEqual(t *testing.T) {
 		{Path: []string{"look"}, Summary: "Looks.", Runnable: true},
 	}}}
 	for _, made := range FromProgram(program, Options{Destructive: []string{"do"}, Idempotent: []string{"do"}}) {
-		text, err := json.Marshal(map[string]any{"command": []string{"p"}, "tool": []object{settings(reflect.ValueOf(Record(made)))}})
+		text, err := json.Marshal(map[string]any{"command": []string{"p"},
+			"tool": []object{settings(reflect.ValueOf(Record(made)))}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +65,8 @@ func TestRecordedToolIsEqual(t *testing.T) {
 			q := again.Parameters[i]
 			p.Name = argumentName(p.Name)
 			same := func(p Parameter) string {
-				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Several(), p.Value.Kind, p.Value.Choices, p.Value.Separator, p.Value.Equals && p.Value.Kind.TakesValue(), p.No())
+				return fmt.Sprint(p.Name, p.Spelling, p.Negation, p.Description, p.Required, p.Several(), p.Value.Kind,
+					p.Value.Choices, p.Value.Separator, p.Value.Equals && p.Value.Kind.TakesValue(), p.No())
 			}
 			if same(p) != same(q) {
 				t.Errorf("%s became %s", same(p), same(q))

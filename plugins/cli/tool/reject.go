@@ -21,7 +21,8 @@ func (t *Tool) Bans(argument string) bool {
 			return true
 		case !long && len(banned) > 2 && strings.HasPrefix(argument, banned):
 			return true
-		case len(banned) == 2 && !strings.HasPrefix(argument, "--") && strings.ContainsRune(argument[1:], rune(banned[1])):
+		case len(banned) == 2 && !strings.HasPrefix(argument, "--") &&
+			strings.ContainsRune(argument[1:], rune(banned[1])):
 			return true
 		}
 	}
@@ -33,12 +34,14 @@ func (t *Tool) Bans(argument string) bool {
 func (t *Tool) Gives(options []string, given func(name string) bool) bool {
 	for i := range t.Parameters {
 		p := &t.Parameters[i]
-		if (slices.ContainsFunc(p.spellings(), func(name string) bool { return slices.Contains(options, name) }) || p.mapsTo(options)) && (given(p.Name) || p.Map != nil && p.Value.Default != "") {
+		if (slices.ContainsFunc(p.spellings(), func(name string) bool { return slices.Contains(options, name) }) ||
+			p.mapsTo(options)) && (given(p.Name) || p.Map != nil && p.Value.Default != "") {
 			return true
 		}
 	}
 	fixed := func(list []string) bool {
-		return slices.ContainsFunc(list, func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(options, name) })
+		return slices.ContainsFunc(list,
+			func(word string) bool { name, _, _ := strings.Cut(word, "="); return slices.Contains(options, name) })
 	}
 	gives := func(o model.Option) bool { return fixed(o.Names) || t.Reading.clusters(options, o.Names[0]) }
 	return fixed(t.after()) || slices.ContainsFunc(literals(t.Template[min(t.from, len(t.Template)):]), gives)
@@ -131,7 +134,8 @@ func rejection(all []danger.Value, text string, about func(*danger.Value) bool) 
 			continue
 		}
 		if why := v.Rejects(text); why != "" {
-			return "is rejected" + why + " (" + explained(v.Evidence) + `); dangerous = ["` + v.Name + `"] would allow it`
+			return "is rejected" + why + " (" + explained(v.Evidence) + `); dangerous = ["` + v.Name +
+				`"] would allow it`
 		}
 	}
 	return ""

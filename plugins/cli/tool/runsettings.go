@@ -74,7 +74,8 @@ func (s *RunSettings) Check(prefix string) []error {
 // run returns the settings of the block for a run.
 func (b *Block) run() RunSettings {
 	return RunSettings{
-		Command: b.Command, Env: b.Env, Timeout: b.Timeout, MaxOutput: b.MaxOutput, OKCodes: b.OKCodes, DataCodes: b.DataCodes, Limits: b.Limits,
+		Command: b.Command, Env: b.Env, Timeout: b.Timeout, MaxOutput: b.MaxOutput, OKCodes: b.OKCodes,
+		DataCodes: b.DataCodes, Limits: b.Limits,
 	}
 }
 
@@ -124,7 +125,9 @@ func parseSize(s string) (uint64, error) {
 		return 0, nil
 	}
 	digits := strings.TrimRight(s, "KMGTiB")
-	unit, known := map[string]uint64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[s[len(digits):]]
+	unit, known := map[string]uint64{
+		"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+	}[s[len(digits):]]
 	n, err := strconv.ParseUint(digits, 10, 64)
 	if err != nil || !known || n > 1<<63/unit {
 		return 0, errors.New(`must be a size such as "512MiB"`)

@@ -13,10 +13,11 @@ import (
 func (t *Tool) addStdin(o *Options) {
 	c := t.Command
 	if _, dangerous := o.Rules.Command(c); !o.Stdin && !o.NoStdin && !dangerous {
-		t.Stdin = c.Stdin && o.Rules.MayRead(c.Path) || slices.ContainsFunc(c.Positionals, func(p model.Positional) bool {
-			_, ok := o.Rules.OrStdin(c.Path, "<"+p.Name+">")
-			return ok
-		})
+		t.Stdin = c.Stdin && o.Rules.MayRead(c.Path) ||
+			slices.ContainsFunc(c.Positionals, func(p model.Positional) bool {
+				_, ok := o.Rules.OrStdin(c.Path, "<"+p.Name+">")
+				return ok
+			})
 	}
 	if t.Stdin && c.Stdin {
 		t.StdinAbout = `What the program reads from its standard input. "-" stands for it in place of a file.`
@@ -66,5 +67,6 @@ var stdinValue = regexp.MustCompile(`(?i)\b(stdin|standard[- ]input)\b`)
 // MayBeStdin reports whether the value "-" of a parameter stands for standard input. A
 // positional such as "file.sql" is a file, too.
 func (p *Parameter) MayBeStdin() bool {
-	return (p.Path || p.Role == PositionalRole && strings.Contains(p.Name, ".")) && (p.Role != OptionRole || stdinValue.MatchString(p.Description))
+	return (p.Path || p.Role == PositionalRole && strings.Contains(p.Name, ".")) &&
+		(p.Role != OptionRole || stdinValue.MatchString(p.Description))
 }

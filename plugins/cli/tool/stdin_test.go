@@ -27,7 +27,8 @@ func TestStdinByItself(t *testing.T) {
 		{"the configuration turns it off", "lint", true, []model.Positional{file}, Options{NoStdin: true}, false},
 		{"the table does not", "wc", false, []model.Positional{file}, Options{NoStdin: true}, false},
 		{"a program with other dangers", "psql", true, []model.Positional{file}, Options{}, false},
-		{"a command that runs another", "lint", true, []model.Positional{run}, Options{Dangerous: []string{"go"}}, false},
+		{"a command that runs another",
+			"lint", true, []model.Positional{run}, Options{Dangerous: []string{"go"}}, false},
 	} {
 		c.options.Rules, c.options.Confined = danger.For([]string{c.program}, ""), true
 		root := &model.Command{Runnable: true, Stdin: c.reads, Positionals: c.positionals}
@@ -57,8 +58,10 @@ func TestTwoFilesStayRequired(t *testing.T) {
 	path := model.Value{Kind: model.Path}
 	c := command("compare")
 	c.Stdin = true
-	c.Positionals = []model.Positional{{Name: "old", Value: path, Required: true}, {Name: "new", Value: path, Required: true}}
-	made := FromProgram(&model.Program{Name: "lint", Root: &model.Command{Commands: []*model.Command{c}}}, Options{Rules: danger.For([]string{"lint"}, "")})[0]
+	c.Positionals = []model.Positional{{Name: "old", Value: path, Required: true},
+		{Name: "new", Value: path, Required: true}}
+	made := FromProgram(&model.Program{Name: "lint", Root: &model.Command{Commands: []*model.Command{c}}},
+		Options{Rules: danger.For([]string{"lint"}, "")})[0]
 	if !made.Stdin || !made.Parameters[0].Required || !made.Parameters[1].Required {
 		t.Errorf("%+v", made.Parameters)
 	}

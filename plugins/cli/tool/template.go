@@ -42,7 +42,8 @@ const optionsPlace = "{options}"
 // slot matches "{name}", "{file:name}", "{file:name:ending}" and "{out:ending}". Doubled
 // braces, as in the templates of Go programs, are text. So is a brace after a backslash,
 // which is removed.
-var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}|\{file:([A-Za-z_][A-Za-z0-9_.-]*)(?::(` + ending + `))?\}|\{out:(` + ending + `)\}`)
+var slot = regexp.MustCompile(`\\\{|\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_.-]*)\}|\{file:([A-Za-z_][A-Za-z0-9_.-]*)(?::(` +
+	ending + `))?\}|\{out:(` + ending + `)\}`)
 
 const ending = `[A-Za-z0-9]{1,16}(?:\.[A-Za-z0-9]{1,16})?`
 
@@ -154,7 +155,8 @@ func placeOptions(elements []Element) []Element {
 			place--
 		}
 	}
-	for place > 0 && place < len(elements) && elements[place].Group != 0 && elements[place].Group == elements[place-1].Group {
+	for place > 0 && place < len(elements) && elements[place].Group != 0 &&
+		elements[place].Group == elements[place-1].Group {
 		place--
 	}
 	return append(elements[:place:place], append([]Element{{Options: true}}, elements[place:]...)...)

@@ -67,23 +67,29 @@ type Tool struct {
 	// block. PairOptions are options with two values, and Operators words that are no
 	// options and act like them, such as "!" of find.
 	Fixed, PairOptions, Operators []string
-	start, from                   int              // the place of the program that the rules are about, and the element of the template behind it
-	rules                         *danger.Rules    // about the program
-	Reading                       Reading          // how the program reads its arguments
-	Inner                         []Inner          // programs that it runs
-	NamesOnStdin                  bool             // the words of standard input are names of files
-	Rejected                      []danger.Value   // checks that reject dangerous values
-	Banned                        []string         // dangerous options that free arguments must not contain
-	Unsafe                        []danger.Finding // dangerous options that are not offered
-	Admitted                      []danger.Finding // dangerous options that are offered because the configuration names them
-	Written                       []string         // offered options for files that the program writes, which must be within the working directory
-	Ordered                       bool             // its options act in their order and the table does not know them, so they are not offered
-	Confined                      bool             // paths must stay within the working directory
-	ReadsOnly                     bool             // the wall lets it change nothing, although it does not count as reading, because of its paths or a dangerous option
-	NoTerminator                  bool             // "--" does not end the options
-	NoEquals                      bool             // the program does not accept --option=value
-	Known                         bool             // the table has the program
-	DataCodes                     []int            // exit codes that are an answer and not an error
+	// The place of the program that the rules are about, and the element of the template behind it.
+	start, from  int
+	rules        *danger.Rules    // about the program
+	Reading      Reading          // how the program reads its arguments
+	Inner        []Inner          // programs that it runs
+	NamesOnStdin bool             // the words of standard input are names of files
+	Rejected     []danger.Value   // checks that reject dangerous values
+	Banned       []string         // dangerous options that free arguments must not contain
+	Unsafe       []danger.Finding // dangerous options that are not offered
+	// Dangerous options that are offered because the configuration names them.
+	Admitted []danger.Finding
+	// Offered options for files that the program writes, which must be within the working directory.
+	Written []string
+	// Its options act in their order and the table does not know them, so they are not offered.
+	Ordered  bool
+	Confined bool // paths must stay within the working directory
+	// The wall lets it change nothing, although it does not count as reading, because of its paths or a
+	// dangerous option.
+	ReadsOnly    bool
+	NoTerminator bool  // "--" does not end the options
+	NoEquals     bool  // the program does not accept --option=value
+	Known        bool  // the table has the program
+	DataCodes    []int // exit codes that are an answer and not an error
 
 	Input json.RawMessage // the JSON Schema of the arguments
 

@@ -26,9 +26,12 @@ func (o *Options) Unused(p *model.Program) error {
 	} {
 		for i, pattern := range list.patterns {
 			if !slices.ContainsFunc(commands, func(c *model.Command) bool {
-				return slices.ContainsFunc(c.Options, func(opt model.Option) bool { return list.fits(&opt) && matchesOption([]string{pattern}, opt.Names) })
+				return slices.ContainsFunc(c.Options, func(opt model.Option) bool {
+					return list.fits(&opt) && matchesOption([]string{pattern}, opt.Names)
+				})
 			}) {
-				e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, i), "no option of the offered commands matches %q", pattern)
+				e := sdk.AttrErrorf(fmt.Sprintf("%s[%d]", list.name, i),
+					"no option of the offered commands matches %q", pattern)
 				e.Hint = "check the spelling; junctor wrap lists the options"
 				if strings.Contains(pattern, " ") {
 					e.Hint = "name one option, without its value"
@@ -60,7 +63,8 @@ func (o *Options) unusedCommand(p *model.Program, commands []*model.Command) err
 	for _, list := range []struct {
 		name     string
 		patterns []string
-	}{{"only", o.Commands}, {"read", o.Read}, {"write", o.Write}, {"destructive", o.Destructive}, {"idempotent", o.Idempotent}} {
+	}{{"only", o.Commands}, {"read", o.Read}, {"write", o.Write}, {"destructive", o.Destructive}, {"idempotent",
+		o.Idempotent}} {
 		for i, pattern := range list.patterns {
 			offered, skipped := o.selected(p, commands, pattern)
 			at := fmt.Sprintf("%s[%d]", list.name, i)
@@ -82,7 +86,9 @@ func (o *Options) unusedCommand(p *model.Program, commands []*model.Command) err
 
 // selected reports whether a pattern matches an offered command, and returns
 // why one that it matches is left out.
-func (o *Options) selected(p *model.Program, commands []*model.Command, pattern string) (offered bool, skipped *danger.Finding) {
+func (o *Options) selected(p *model.Program, commands []*model.Command, pattern string) (
+	offered bool, skipped *danger.Finding,
+) {
 	for _, c := range commands {
 		if !matchesAny([]string{pattern}, o.words(p, c)) {
 			continue
@@ -105,7 +111,8 @@ func (o *Options) unusedDangerous(p *model.Program) error {
 		}
 		one := &Options{Rules: o.Rules, Dangerous: []string{pattern}}
 		if !slices.ContainsFunc(runnable(p), func(c *model.Command) bool { return one.admitsAny(p, c) }) {
-			e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i), "the offered commands have nothing dangerous with the name %q", pattern)
+			e := sdk.AttrErrorf(fmt.Sprintf("dangerous[%d]", i),
+				"the offered commands have nothing dangerous with the name %q", pattern)
 			e.Hint = "name an option with its dashes, or a command; junctor wrap lists what is left out"
 			return e
 		}
@@ -138,7 +145,8 @@ func (o *Options) unusedOption(p *model.Program, commands []*model.Command) int 
 	return slices.IndexFunc(o.Only, func(element string) bool {
 		return !slices.ContainsFunc(commands, func(c *model.Command) bool {
 			patterns := patternsFor([]string{element}, o.words(p, c))
-			return slices.ContainsFunc(c.Options, func(opt model.Option) bool { return matchesOption(patterns, opt.Names) })
+			return slices.ContainsFunc(c.Options,
+				func(opt model.Option) bool { return matchesOption(patterns, opt.Names) })
 		})
 	})
 }
@@ -156,7 +164,8 @@ func (o *Options) chosenDangerous(p *model.Program, commands []*model.Command) (
 			patterns := patternsFor([]string{element}, words)
 			for j := range c.Options {
 				opt := &c.Options[j]
-				if f, ok := o.Rules.Option(c.Path, opt); ok && matchesOption(patterns, opt.Names) && !o.admits(words, opt.Names) && !o.writesHere(p, c, opt) {
+				if f, ok := o.Rules.Option(c.Path, opt); ok && matchesOption(patterns, opt.Names) &&
+					!o.admits(words, opt.Names) && !o.writesHere(p, c, opt) {
 					return i, f
 				}
 			}

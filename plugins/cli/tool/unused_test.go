@@ -13,9 +13,10 @@ import (
 // TestUnused checks that a pattern for options that matches nothing is an
 // error.
 func TestUnused(t *testing.T) {
-	p := &model.Program{Name: "p", Root: &model.Command{Commands: []*model.Command{{Path: []string{"a"}, Runnable: true, Options: []model.Option{
-		{Names: []string{"--output", "-o"}}, {Names: []string{"--name"}, Inherited: true},
-	}}}}}
+	p := &model.Program{Name: "p",
+		Root: &model.Command{Commands: []*model.Command{{Path: []string{"a"}, Runnable: true, Options: []model.Option{
+			{Names: []string{"--output", "-o"}}, {Names: []string{"--name"}, Inherited: true},
+		}}}}}
 	for _, c := range []struct {
 		o    Options
 		path string // of the error; empty if there is none
@@ -38,7 +39,8 @@ func TestUnused(t *testing.T) {
 // or only what is left out as dangerous, is an error.
 func TestUnusedCommands(t *testing.T) {
 	p := &model.Program{Name: "git", Root: &model.Command{Commands: []*model.Command{
-		{Path: []string{"log"}, Runnable: true}, {Path: []string{"push"}, Runnable: true}, {Path: []string{"bisect"}, Runnable: true},
+		{Path: []string{"log"}, Runnable: true}, {Path: []string{"push"}, Runnable: true},
+		{Path: []string{"bisect"}, Runnable: true},
 		{Path: []string{"remote"}, Commands: []*model.Command{{Path: []string{"remote", "add"}, Runnable: true}}},
 		{Path: []string{"late"}, Runnable: true, Unasked: true},
 	}}}
@@ -53,12 +55,16 @@ func TestUnusedCommands(t *testing.T) {
 		{Options{Read: []string{"log", "psuh"}}, "read[1]", `no offered command matches "psuh"`, `did you mean "push"`},
 		{Options{Write: []string{"frobnicate"}}, "write[0]", "no offered command", "check the spelling"},
 		{Options{Destructive: []string{"psh"}}, "destructive[0]", "no offered command", `did you mean "push"`},
-		{Options{Idempotent: []string{"remote ad"}}, "idempotent[0]", "no offered command", `did you mean "remote add"`},
+		{Options{Idempotent: []string{"remote ad"}}, "idempotent[0]", "no offered command",
+			`did you mean "remote add"`},
 		{Options{Read: []string{"remote add x"}}, "read[0]", "no offered command", ""},
 		{Options{Read: []string{"x*"}}, "read[0]", "no offered command", ""},
-		{Options{Rules: rules, Read: []string{"bisect"}}, "read[0]", `"bisect" matches only what is left out as dangerous: it runs a program`, `dangerous = ["bisect"]`},
-		{Options{Rules: rules, Commands: []string{"log", "bisect"}}, "only[1]", "only what is left out as dangerous", `dangerous = ["bisect"]`},
-		{Options{Rules: rules, Commands: []string{"log", "bi*"}}, "only[1]", "only what is left out as dangerous", `dangerous = ["bi*"]`},
+		{Options{Rules: rules, Read: []string{"bisect"}}, "read[0]",
+			`"bisect" matches only what is left out as dangerous: it runs a program`, `dangerous = ["bisect"]`},
+		{Options{Rules: rules, Commands: []string{"log", "bisect"}}, "only[1]", "only what is left out as dangerous",
+			`dangerous = ["bisect"]`},
+		{Options{Rules: rules, Commands: []string{"log", "bi*"}}, "only[1]", "only what is left out as dangerous",
+			`dangerous = ["bi*"]`},
 
 		{Options{Rules: rules, Commands: []string{"log", "bisect"}, Dangerous: []string{"bisect"}}, "", "", ""},
 		{Options{Rules: rules, Commands: []string{"late"}}, "", "", ""},
@@ -66,7 +72,8 @@ func TestUnusedCommands(t *testing.T) {
 	} {
 		err := c.o.Unused(p)
 		e, failed := errors.AsType[*sdk.Error](err)
-		if failed != (c.path != "") || failed && (e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint)) {
+		if failed != (c.path != "") || failed &&
+			(e.Path != c.path || !strings.Contains(e.Message, c.message) || !strings.Contains(e.Hint, c.hint)) {
 			t.Errorf("%+v: %v", c.o, err)
 		}
 	}

@@ -46,15 +46,16 @@ func (p *Parameter) Fits(text string) error {
 // pathWords are the last words in the names of arguments that are files or
 // directories.
 var pathWords = []string{
-	"file", "files", "filename", "filenames", "path", "paths", "pathspec", "pathname", "dir", "dirs", "directory", "directories", "folder",
-	"infile", "outfile", "zipfile", "archive", "source", "src", "dest", "destination", "target", "input", "output", "repository", "repo", "root", "database", "db",
+	"file", "files", "filename", "filenames", "path", "paths", "pathspec", "pathname", "dir", "dirs", "directory",
+	"directories", "folder", "infile", "outfile", "zipfile", "archive", "source", "src", "dest", "destination",
+	"target", "input", "output", "repository", "repo", "root", "database", "db",
 }
 
 // sentenceWords are the last words in the names of options whose value is a
 // message or a pattern. Such a value may have paths between its words.
 var sentenceWords = []string{
-	"message", "msg", "grep", "pattern", "regexp", "regex", "author", "committer", "title", "body", "description", "query",
-	"search", "subject", "comment", "text", "user-agent",
+	"message", "msg", "grep", "pattern", "regexp", "regex", "author", "committer", "title", "body", "description",
+	"query", "search", "subject", "comment", "text", "user-agent",
 }
 
 // delimiterWords are the last words in the names of options whose value may be
@@ -66,7 +67,8 @@ var delimiterWords = []string{"delimiter", "separator", "delim", "sep", "delimit
 var suffixWords = []string{"suffix", "suffixes", "extension", "ext"}
 
 // fileWords are names of values that are files.
-var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest", "out", "output"}
+var fileWords = []string{"file", "files", "filename", "outfile", "path", "dir", "directory", "folder", "dest",
+	"out", "output"}
 
 // looksLikePath reports whether an argument is a path, by its type or by its
 // name.
@@ -86,7 +88,8 @@ func looksLikePath(p *Parameter) bool {
 // isName reports whether a value is a name of two parts that is no path, by its
 // placeholder: OWNER/REPO.
 func (p *Parameter) isName() bool {
-	return strings.Contains(p.Value.Placeholder, "/") && !ends(fileWords, p.Value.Placeholder) && !ends([]string{"filename", "filenames", "paths"}, p.Value.Placeholder)
+	return strings.Contains(p.Value.Placeholder, "/") && !ends(fileWords, p.Value.Placeholder) &&
+		!ends([]string{"filename", "filenames", "paths"}, p.Value.Placeholder)
 }
 
 // isFormat reports whether an option such as --output chooses a format and no

@@ -13,7 +13,9 @@ import (
 // that their values are paths, and that the tool never counts as reading.
 func TestOutputFilesAreOfferedByToolsThatWrite(t *testing.T) {
 	files := func() []model.Option {
-		return []model.Option{option("--output", model.Path), option("--log-file", model.Path), option("--append-rules", model.Path), option("--write-lang-def", model.Path), option("--exec", model.Path), option("--config", model.Path)}
+		return []model.Option{option("--output", model.Path), option("--log-file", model.Path),
+			option("--append-rules", model.Path), option("--write-lang-def", model.Path), option("--exec", model.Path),
+			option("--config", model.Path)}
 	}
 	for _, c := range []struct {
 		name, program, command string
@@ -30,7 +32,8 @@ func TestOutputFilesAreOfferedByToolsThatWrite(t *testing.T) {
 	} {
 		c.options.Rules = danger.For([]string{c.program}, "")
 		page := command(c.command, files()...)
-		made := FromProgram(&model.Program{Name: c.program, Root: &model.Command{Commands: []*model.Command{page}}}, c.options)[0]
+		made := FromProgram(&model.Program{Name: c.program, Root: &model.Command{Commands: []*model.Command{page}}},
+			c.options)[0]
 		var got []string
 		for _, p := range made.Parameters {
 			got = append(got, p.Spelling)
@@ -41,7 +44,8 @@ func TestOutputFilesAreOfferedByToolsThatWrite(t *testing.T) {
 		if strings.Join(got, " ") != c.want || !slices.Equal(made.Written, got) {
 			t.Errorf("%s: %q and %q, want %q", c.name, got, made.Written, c.want)
 		}
-		if hint := string(render(made.annotations())); len(got) > 0 && (strings.Contains(hint, `"readOnlyHint":true`) || made.Access.Kind != Write) {
+		if hint := string(render(made.annotations())); len(got) > 0 &&
+			(strings.Contains(hint, `"readOnlyHint":true`) || made.Access.Kind != Write) {
 			t.Errorf("%s: %s %v", c.name, hint, made.Access)
 		}
 		if slices.Contains(got, "--output") && !made.Bans("--output=x") {
@@ -67,7 +71,8 @@ func TestRequiredOutputFileIsNoReasonToSkip(t *testing.T) {
 		opt := option(c.option, model.Path)
 		opt.Required = true
 		p := &model.Program{Name: "draw", Root: &model.Command{Commands: []*model.Command{command("page", opt)}}}
-		if got := len(FromProgram(p, Options{Rules: danger.For([]string{"draw"}, ""), Confined: c.confined})); got != c.tools {
+		if got := len(FromProgram(p,
+			Options{Rules: danger.For([]string{"draw"}, ""), Confined: c.confined})); got != c.tools {
 			t.Errorf("%s: %d tools, want %d", c.name, got, c.tools)
 		}
 	}
@@ -90,7 +95,8 @@ func TestListedValuesAreChecked(t *testing.T) {
 		shell := option("--shell", model.String)
 		shell.Description = "Specify dialect (sh, bash, dash, ksh)"
 		p := &model.Program{Name: "lint", Root: &model.Command{Commands: []*model.Command{command("run", shell)}}}
-		o := Options{Rules: danger.For([]string{"lint"}, ""), Confined: true, Dangerous: c.dangerous, Read: []string{"run"}}
+		o := Options{Rules: danger.For([]string{"lint"}, ""), Confined: true, Dangerous: c.dangerous,
+			Read: []string{"run"}}
 		if err := o.Unused(p); err != nil {
 			t.Error(err)
 		}

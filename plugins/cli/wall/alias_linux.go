@@ -110,7 +110,10 @@ func linked(files []string, dir string) (all []string, err error) {
 	left := maxNamed
 	err = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if left--; left < 0 {
-			return fmt.Errorf("it has more than %d entries, too many to look for other names of %s, which has several hard links", maxNamed, one)
+			return fmt.Errorf(
+				"it has more than %d entries, too many to look for other names of %s, which has several hard links",
+				maxNamed, one,
+			)
 		}
 		if errors.Is(err, fs.ErrPermission) {
 			all = append(all, path)

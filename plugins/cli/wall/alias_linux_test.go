@@ -18,7 +18,8 @@ func TestOtherNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"cfg/junctor.hcl", "cfg/deep/word", "work/sub/secret", "work/other", "work/with space/x", "mnt/x"} {
+	for _, name := range []string{"cfg/junctor.hcl", "cfg/deep/word", "work/sub/secret", "work/other",
+		"work/with space/x", "mnt/x"} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -28,7 +29,8 @@ func TestOtherNames(t *testing.T) {
 		}
 	}
 	at := func(name string) string { return filepath.Join(root, name) }
-	for _, link := range [][2]string{{"work/sub/secret", "work/with space/second"}, {"cfg/junctor.hcl", "work/third"}, {"work/other", "work/fourth"}} {
+	for _, link := range [][2]string{{"work/sub/secret", "work/with space/second"}, {"cfg/junctor.hcl", "work/third"},
+		{"work/other", "work/fourth"}} {
 		if err := os.Link(at(link[0]), at(link[1])); err != nil {
 			t.Fatal(err)
 		}
@@ -47,7 +49,8 @@ func TestOtherNames(t *testing.T) {
 	if err := syscall.Unshare(syscall.CLONE_NEWNS | syscall.CLONE_FS); err != nil {
 		t.Skipf("no mounts here: %v", err)
 	}
-	for _, mount := range [][3]string{{"none", "/", ""}, {at("cfg"), at("mnt"), "bind"}, {at("cfg"), at("work/with space"), "bind"}} {
+	for _, mount := range [][3]string{{"none", "/", ""}, {at("cfg"), at("mnt"), "bind"}, {at("cfg"),
+		at("work/with space"), "bind"}} {
 		flags := uintptr(syscall.MS_REC | syscall.MS_PRIVATE)
 		if mount[2] != "" {
 			flags = syscall.MS_BIND
@@ -88,7 +91,8 @@ func TestShutDirectoryMayHoldOtherNames(t *testing.T) {
 	runtime.LockOSThread() // the thread ends with the test, and its user with it
 	root := t.TempDir()
 	secret, shut := filepath.Join(root, "secret"), filepath.Join(root, "work/shut")
-	if err := errors.Join(os.MkdirAll(shut, 0o700), os.WriteFile(secret, nil, 0o644), os.Link(secret, filepath.Join(shut, "other")), os.Chmod(shut, 0)); err != nil {
+	if err := errors.Join(os.MkdirAll(shut, 0o700), os.WriteFile(secret, nil, 0o644),
+		os.Link(secret, filepath.Join(shut, "other")), os.Chmod(shut, 0)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(shut, 0o700) })

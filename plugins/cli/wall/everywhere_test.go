@@ -26,7 +26,8 @@ func TestCrowdedDirectoriesAreLeftOut(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := New(Options{Program: "/bin/true", Command: []string{"/bin/true"}, Dir: t.TempDir(), Protected: []string{filepath.Join(root, "7")}})
+	w, err := New(Options{Program: "/bin/true", Command: []string{"/bin/true"}, Dir: t.TempDir(),
+		Protected: []string{filepath.Join(root, "7")}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,9 @@ func (w *Wall) follow(path string) (string, error) {
 		dir := sandbox.Resolve(dir)
 		for _, link := range links {
 			if sandbox.Within(link, dir) && real != dir && !sandbox.Within(real, dir) {
-				return "", fmt.Errorf("the link %s leads to %s, and a tool can make such links in %s; write the path that it leads to", link, real, dir)
+				return "",
+					fmt.Errorf("the link %s leads to %s, and a tool can make such links in %s; write the path that it leads to",
+						link, real, dir)
 			}
 		}
 	}

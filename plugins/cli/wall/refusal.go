@@ -34,7 +34,9 @@ var (
 	missingModule = regexp.MustCompile(`ModuleNotFoundError|ImportError|Cannot find module|cannot load such file|Can't locate \S+ in @INC|module '\S+' not found`)
 	sharedMemory  = regexp.MustCompile(`\bSemLock\b|\b(?:sem|shm)_open\b`)
 	terminal      = regexp.MustCompile(`^/dev/(?:tty[^/]*|console|pts/[0-9]+)$`)
-	local         = regexp.MustCompile(`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`)
+	local         = regexp.MustCompile(
+		`(?i)dial unix|unix:/|docker daemon|/\S+\.sock\b|d-?bus|system bus|session bus|\bagent\b|ssh_auth_sock|AF_UNIX`,
+	)
 )
 
 // A Refusal is an access of a run that the wall may have refused.
@@ -81,12 +83,14 @@ func (w *Wall) Explain(r *sandbox.Rules, output string, arguments []string) []Re
 	if missingModule.MatchString(output) {
 		if dir := w.besideProgram(r); dir != "" {
 			said = append(said, Refusal{What: refusedRead, Path: dir, Allow: paths("read", dir),
-				Reason: fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there", dir)})
+				Reason: fmt.Sprintf("the sandbox lets the program read its own file, not what lies beside it: add `sandbox { read = [%q] }` to the transport block if it loads files from there",
+					dir)})
 		}
 	}
 	if sharedMemory.MatchString(output) && w.refuses(r, shm) {
 		said = append(said, Refusal{What: refusedChange, Path: shm, Allow: paths("write", shm),
-			Reason: fmt.Sprintf("the sandbox refuses shared memory, which parallel processes use: let the program work with one process, or add `sandbox { write = [%q] }` to the transport block", shm)})
+			Reason: fmt.Sprintf("the sandbox refuses shared memory, which parallel processes use: let the program work with one process, or add `sandbox { write = [%q] }` to the transport block",
+				shm)})
 	}
 	if !r.UnixSockets && local.MatchString(output) {
 		said = append(said, Refusal{What: refusedSockets, Allow: map[string]any{"unix_sockets": true},
@@ -123,7 +127,8 @@ func (w *Wall) besideProgram(r *sandbox.Rules) string {
 func (w *Wall) aboutPath(r *sandbox.Rules, path string) Refusal {
 	if terminal.MatchString(path) { // no setting gives a run a terminal
 		return Refusal{What: refusedTerminal,
-			Reason: fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file", path)}
+			Reason: fmt.Sprintf("the program asks at a terminal (%s), and a run has none: use an option that answers the question, such as --yes, or that reads the answer from a file",
+				path)}
 	}
 	no := Refusal{What: refusedChange, Path: path}
 	allowed := func(list []string) bool { return holds(list, path) }
@@ -131,29 +136,40 @@ func (w *Wall) aboutPath(r *sandbox.Rules, path string) Refusal {
 	_, err := os.Lstat(path)
 	switch {
 	case !r.Attributes && (allowed(r.Read) || inside && !slices.Contains(w.dir.Without, path)):
-		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block", path)
+		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: this tool counts as reading; if it writes, name its command in `write = [...]` of the transport block, or set `access = \"write\"` in its tool block",
+			path)
 	case allowed(r.Read) && !inside && existing(path) == path:
 		no.Allow = paths("write", path)
-		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path)
+		no.Reason = fmt.Sprintf(
+			"the sandbox refuses to change %s: add it to `sandbox { write = [%q] }` in the transport block", path, path,
+		)
 	case inside && holds(belonging(w.hidden, w.o.Dir), path):
 		no.What = refusedRead
-		no.Reason = fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it", path, path)
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: only Junctor uses this file; `sandbox { read = [%q] }` in the transport block lets the program read it",
+			path, path)
 	case inside && holds(belonging(w.own, w.o.Dir), path):
-		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox", path, existing(path))
+		no.Reason = fmt.Sprintf("the sandbox refuses to change %s: Junctor uses this file, or a server that Junctor starts; `sandbox { write = [%q] }` in the transport block lets the program change it, and with it what runs outside of the sandbox",
+			path, existing(path))
 	case inside && len(w.withheld()) > 0:
 		no.Reason = fmt.Sprintf("the sandbox refuses %s: cwd %s %s, so its other entries are granted one by one and no new ones can be created in it, nor any removed or renamed; set cwd to a directory below it%s",
 			path, verb(w.withheld()), strings.Join(first(w.withheld()), ", "), w.aboutOwnFiles())
 	case err != nil && w.wide(filepath.Dir(path)):
-		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: name a directory for it in `sandbox { write = [...] }` of the transport block, not %s as a whole", path, filepath.Dir(path))
+		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: name a directory for it in `sandbox { write = [...] }` of the transport block, not %s as a whole",
+			path, filepath.Dir(path))
 	case err != nil:
 		no.Allow = paths("write", filepath.Dir(path))
-		no.Reason = fmt.Sprintf("the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block", path, filepath.Dir(path))
+		no.Reason = fmt.Sprintf(
+			"the sandbox refuses to create %s: add `sandbox { write = [%q] }` to the transport block",
+			path, filepath.Dir(path),
+		)
 	case w.wide(path):
 		no.What = refusedRead
-		no.Reason = fmt.Sprintf("the sandbox refuses %s: name what the program needs of it in `sandbox { read = [...] }` of the transport block, or set HOME in env to a directory below cwd", path)
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: name what the program needs of it in `sandbox { read = [...] }` of the transport block, or set HOME in env to a directory below cwd",
+			path)
 	default:
 		no.What, no.Allow = refusedRead, paths("read", path)
-		no.Reason = fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it", path, path)
+		no.Reason = fmt.Sprintf("the sandbox refuses %s: add `sandbox { read = [%q] }` to the transport block, or write if the program must change it",
+			path, path)
 	}
 	return no
 }
@@ -200,10 +216,12 @@ func (w *Wall) withheld() []string {
 
 // aboutOwnFiles says what else helps if only Junctor's own files are in the working directory.
 func (w *Wall) aboutOwnFiles() string {
-	if own := belonging(w.own, w.o.Dir); slices.ContainsFunc(w.withheld(), func(path string) bool { return !slices.Contains(own, path) }) {
+	if own := belonging(w.own, w.o.Dir); slices.ContainsFunc(w.withheld(),
+		func(path string) bool { return !slices.Contains(own, path) }) {
 		return ""
 	}
-	return fmt.Sprintf(", keep the configuration in another one, or add `sandbox { write = [%q] }` to the transport block, which also lets the program change what Junctor runs", w.o.Dir)
+	return fmt.Sprintf(", keep the configuration in another one, or add `sandbox { write = [%q] }` to the transport block, which also lets the program change what Junctor runs",
+		w.o.Dir)
 }
 
 // first shortens a list.
@@ -226,7 +244,8 @@ func (w *Wall) refusedPaths(r *sandbox.Rules, output string, arguments []string)
 		if _, err := os.Lstat(path); err != nil && !certain {
 			return // a word of the message
 		}
-		refuses := w.refuses(r, path) || removes.MatchString(line) && holds(r.Write, path) && !holds(r.Write, filepath.Dir(path))
+		refuses := w.refuses(r, path) ||
+			removes.MatchString(line) && holds(r.Write, path) && !holds(r.Write, filepath.Dir(path))
 		if path != w.o.Program && len(found) < maxRefusals && !slices.Contains(found, path) && refuses {
 			found = append(found, path)
 		}
@@ -259,7 +278,8 @@ func isFile(text string, aboutNetwork bool) bool {
 	if filepath.IsAbs(text) || strings.HasPrefix(text, "~/") {
 		return true
 	}
-	return !aboutNetwork && (strings.ContainsRune(text, filepath.Separator) && !strings.Contains(text, "://") || fileName.MatchString(text))
+	return !aboutNetwork &&
+		(strings.ContainsRune(text, filepath.Separator) && !strings.Contains(text, "://") || fileName.MatchString(text))
 }
 
 // refuses reports whether the rules may refuse a path: it exists, or its directory
@@ -284,7 +304,8 @@ func (w *Wall) refuses(r *sandbox.Rules, path string) bool {
 		return true
 	case in(r.Read):
 		info, err := os.Stat(real)
-		return err == nil && (info.IsDir() || r.Attributes || !in(sandbox.System())) // what is read-only for everyone is no news
+		// what is read-only for everyone is no news
+		return err == nil && (info.IsDir() || r.Attributes || !in(sandbox.System()))
 	}
 	return true
 }

@@ -46,7 +46,8 @@ func TestRemoveTemp(t *testing.T) {
 		"closed": func(t *testing.T, dir string) {
 			for _, err := range []error{
 				os.MkdirAll(filepath.Join(dir, "a/b/c"), 0o700), os.WriteFile(filepath.Join(dir, "a/b/c/f"), nil, 0),
-				os.Chmod(filepath.Join(dir, "a/b/c"), 0), os.Chmod(filepath.Join(dir, "a/b"), 0), os.Chmod(filepath.Join(dir, "a"), 0), os.Chmod(dir, 0),
+				os.Chmod(filepath.Join(dir, "a/b/c"), 0), os.Chmod(filepath.Join(dir, "a/b"), 0),
+				os.Chmod(filepath.Join(dir, "a"), 0), os.Chmod(dir, 0),
 			} {
 				if err != nil {
 					t.Fatal(err)
@@ -56,7 +57,9 @@ func TestRemoveTemp(t *testing.T) {
 		"links": func(t *testing.T, dir string) {
 			for _, err := range []error{
 				os.Mkdir(filepath.Join(dir, "d"), 0o700), os.Symlink(filepath.Dir(outside), filepath.Join(dir, "d/up")),
-				os.Symlink(outside, filepath.Join(dir, "file")), os.Symlink(filepath.Dir(outside), filepath.Join(dir, "dir")), os.Symlink("absent", filepath.Join(dir, "none")),
+				os.Symlink(outside, filepath.Join(dir, "file")),
+				os.Symlink(filepath.Dir(outside), filepath.Join(dir, "dir")),
+				os.Symlink("absent", filepath.Join(dir, "none")),
 			} {
 				if err != nil {
 					t.Fatal(err)

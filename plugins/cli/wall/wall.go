@@ -39,7 +39,8 @@ func (s *Settings) Check() []error {
 		paths []string
 	}{{"read", s.Read}, {"write", s.Write}} {
 		for i, path := range list.paths {
-			if path == "" || strings.ContainsRune(path, 0) || strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/") {
+			if path == "" || strings.ContainsRune(path, 0) ||
+				strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/") {
 				errs = append(errs, sdk.AttrErrorf(fmt.Sprintf("sandbox.%s[%d]", list.name, i), "is not a path"))
 			}
 		}
@@ -140,7 +141,8 @@ func New(o Options) (*Wall, error) {
 	g, err := w.cwd(listing)
 	w.lists = err == nil && len(g.Without) == 0 && len(w.dir.Without) > 0
 	w.program = sandbox.Program(sandbox.Start{
-		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar, Writable: slices.Concat(w.dir.Paths, w.write, w.data), Private: belonging(w.hidden, "/"),
+		Executable: o.Program, Command: o.Command, Dir: o.Dir, Path: o.PathVar,
+		Writable: slices.Concat(w.dir.Paths, w.write, w.data), Private: belonging(w.hidden, "/"),
 	})
 	return w, nil
 }
@@ -213,7 +215,8 @@ func (w *Wall) addNeeds() {
 				continue
 			}
 			if need.Kind == sandbox.CacheNeed {
-				w.write, w.caches, w.env = append(w.write, path), append(w.caches, path), append(w.env, need.Variables[i]+"="+path)
+				w.write, w.caches, w.env = append(w.write, path), append(w.caches, path), append(w.env,
+					need.Variables[i]+"="+path)
 				continue
 			}
 			if need.Kind == sandbox.WriteNeed {
@@ -236,7 +239,8 @@ func (w *Wall) Environment() []string { return slices.Clone(w.env) }
 func (w *Wall) needed(path string) (string, error) {
 	real, err := w.follow(path)
 	private := func(path string) bool {
-		return slices.ContainsFunc(sandbox.Private(), func(p string) bool { return path == p || sandbox.Within(path, p) })
+		return slices.ContainsFunc(sandbox.Private(),
+			func(p string) bool { return path == p || sandbox.Within(path, p) })
 	}
 	if private(real) && !private(path) {
 		return path, err
@@ -258,7 +262,8 @@ const (
 // unless the block names it. A directory of Junctor itself is not granted at all.
 func (w *Wall) cwd(how access) (sandbox.Grant, error) {
 	forbidden := sandbox.Private()
-	if slices.ContainsFunc(sandbox.Homes(), func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
+	if slices.ContainsFunc(sandbox.Homes(),
+		func(home string) bool { return w.o.Dir == "/" || w.o.Dir == home || sandbox.Within(home, w.o.Dir) }) {
 		forbidden = private()
 	}
 	forbidden = slices.Concat(forbidden, sandbox.PrivateIn(w.o.Dir), w.private)
@@ -335,7 +340,8 @@ func belongsTo(name, other string) bool {
 // covers reports whether one of the granted paths is path or above it.
 func covers(granted []string, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err == nil && slices.ContainsFunc(granted, func(p string) bool { return p == real || sandbox.Within(real, p) })
+	return err == nil &&
+		slices.ContainsFunc(granted, func(p string) bool { return p == real || sandbox.Within(real, p) })
 }
 
 // isOwn reports whether a path is one of Junctor itself.
