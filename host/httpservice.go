@@ -29,7 +29,7 @@ type httpService struct {
 	listening func(net.Addr, config.HTTP)
 	server    *httpserver.Server
 	store     string // kind of the session store
-	file      string // of the sessions; empty: they are in memory
+	sessions  string // directory of the sessions; empty: they are in memory
 	keys      *jwks.Pool
 
 	endStdio func()      // waits for the client on standard input; nil: there is none
@@ -114,19 +114,19 @@ func (s *httpService) start(ctx context.Context) error {
 	return nil
 }
 
-// openServer opens the server with its session store. If the file cannot be used, the
-// sessions are in memory, unless the configuration requires the file.
+// openServer opens the server with its session store. If the directory cannot be used,
+// the sessions are in memory, unless the configuration requires it.
 func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (err error) {
-	s.store, s.file = h.Sessions.Store, s.app.process.opts.Dirs.sessionFile(h)
+	s.store, s.sessions = h.Sessions.Store, s.app.process.opts.Dirs.sessionDir(h)
 	o := httpserver.Options{
-		Gateway:     s.app.Gateway,
-		Log:         s.app.process.opts.Log,
-		SessionFile: s.file,
-		Audit:       s.app.process.auditHealth,
-		Settings:    settings,
+		Gateway:    s.app.Gateway,
+		Log:        s.app.process.opts.Log,
+		SessionDir: s.sessions,
+		Audit:      s.app.process.auditHealth,
+		Settings:   settings,
 	}
 	s.server, err = httpserver.New(o)
-	if err == nil || s.file == "" {
+	if err == nil || s.sessions == "" {
 		return err
 	}
 	if h.Sessions.Required {
@@ -134,20 +134,20 @@ func (s *httpService) openServer(h config.HTTP, settings httpserver.Settings) (e
 	}
 	s.app.process.opts.Log.Warn("sessions are kept in memory until a restart, which ends them",
 		"error", err, "hint", storeHint+`; store = "memory" says that it is meant`)
-	s.store, s.file, o.SessionFile = "memory", "", ""
+	s.store, s.sessions, o.SessionDir = "memory", "", ""
 	s.server, err = httpserver.New(o)
 	return err
 }
 
 // keepApprovals reads and keeps approvals in a file beside that of the sessions.
 func (s *httpService) keepApprovals(h config.HTTP) error {
-	file := s.app.process.opts.Dirs.sessionFile(h)
-	if file == "" || s.app.process.approvals == nil {
+	sessions := s.app.process.opts.Dirs.sessionDir(h)
+	if sessions == "" || s.app.process.approvals == nil {
 		return nil
 	}
-	dir, name := filepath.Split(file)
+	dir, name := filepath.Split(sessions)
 	err := s.app.process.approvals.Keep(
-		filepath.Join(filepath.Dir(filepath.Clean(dir)), "approvals", name), s.app.process.opts.Log,
+		filepath.Join(filepath.Dir(filepath.Clean(dir)), "approvals", name+".sqlite"), s.app.process.opts.Log,
 	)
 	switch {
 	case err == nil:
@@ -193,12 +193,12 @@ func (s *httpService) drainTime() time.Duration {
 func (s *httpService) pending() (all []control.Pending) {
 	switch {
 	case s == nil:
-	case s.http.Sessions.Store != s.store && s.app.process.opts.Dirs.sessionFile(s.http) != s.file:
+	case s.http.Sessions.Store != s.store && s.app.process.opts.Dirs.sessionDir(s.http) != s.sessions:
 		all = append(all, control.Pending{
 			Setting: "gateway.http.sessions.store",
 			Effect:  "the sessions stay in " + sessionPlaces[s.store] + " until a restart",
 		})
-	case s.app.process.opts.Dirs.sessionFile(s.http) != s.file:
+	case s.app.process.opts.Dirs.sessionDir(s.http) != s.sessions:
 		all = append(all, control.Pending{
 			Setting: "gateway.http.listen",
 			Effect:  "the sessions stay in the file of the address before; a restart begins another file",

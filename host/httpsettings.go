@@ -57,15 +57,15 @@ func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator)
 	return s
 }
 
-// sessionFile returns the file of the sessions for a gateway that starts with a
+// sessionDir returns the directory of the sessions for a gateway that starts with a
 // configuration; empty: they are kept in memory.
-func (d Dirs) sessionFile(h config.HTTP) string {
+func (d Dirs) sessionDir(h config.HTTP) string {
 	_, port, err := net.SplitHostPort(h.Listen)
 	if h.Sessions.Store != "sqlite" || d.Data == "" || err == nil && port == "0" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a file
-	return filepath.Join(d.Data, "sessions", hex.EncodeToString(sum[:8])+".sqlite")
+	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a directory
+	return filepath.Join(d.Data, "sessions", hex.EncodeToString(sum[:8]))
 }
 
 // keySources returns the sources of the keys of token issuers.

@@ -44,7 +44,7 @@ var allowed = map[string]string{
 	"host/seal":                  "host/filelock host/ownership host/sqlitefile",
 	"host/sendqueue":             "host/limit",
 	"host/ownership":             "",
-	"host/sessionstore":          "host/limit",
+	"host/sessionstore":          "host/filelock host/limit",
 	"host/suggest":               "",
 	"host/lazyregexp":            "",
 	"host/loopback":              "",
@@ -197,8 +197,8 @@ var homes = map[string]string{
 	"go.opentelemetry.io":                      "host/telemetry host/telemetry/otlptest",
 	"github.com/go-logr/logr":                  "host/telemetry",
 	"os/exec":                                  "host/plugin sdk/plugintest",
-	"modernc.org/sqlite":                       "host/audit host/sessionstore host/sqlitefile",
-	"database/sql":                             "host/approval host/audit host/seal host/sessionstore host/sqlitefile",
+	"modernc.org/sqlite":                       "host/audit host/sqlitefile",
+	"database/sql":                             "host/approval host/audit host/seal host/sqlitefile",
 }
 
 // TestLayout reads the sources instead of running "go list", so that the test

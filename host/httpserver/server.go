@@ -18,9 +18,9 @@ import (
 
 // Options configure a Server.
 type Options struct {
-	Gateway     *gateway.Gateway
-	Log         hclog.Logger
-	SessionFile string // SQLite file of the sessions; empty: memory only
+	Gateway    *gateway.Gateway
+	Log        hclog.Logger
+	SessionDir string // directory of the sessions; empty: memory only
 	// Audit returns the state of the audit log. If it or its result is nil, nothing is
 	// recorded.
 	Audit    func() *AuditHealth
@@ -78,7 +78,7 @@ func New(o Options) (*Server, error) {
 	settings := srv.activate(o.Settings)
 	srv.active.Store(settings)
 	store, err := sessionstore.Open(sessionstore.Options{
-		Limits: settings.Sessions, Path: o.SessionFile, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession,
+		Limits: settings.Sessions, Path: o.SessionDir, Log: o.Log, Begin: srv.beginSession, Ended: srv.endSession,
 		Quota: srv.sessionQuota, Owner: authn.OwnerOf, Budget: srv.memory,
 	})
 	if err != nil {

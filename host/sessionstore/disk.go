@@ -1,9 +1,11 @@
 package sessionstore
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
-	"slices"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,15 +13,19 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
+// diskTimeout is how long an operation waits for the disk before it continues
+// in memory.
+const diskTimeout = 2 * time.Second
+
+// retryPause is the pause after a failed write.
+const retryPause = time.Second
+
 var (
 	errStuck  = errors.New("the disk did not finish a write within 2 seconds")
 	errBehind = errors.New("the disk is too slow for the events")
-	errNoFile = errors.New("the file is damaged, and replacing it failed")
-	// errReplaced holds until the sessions in memory are in the new file.
-	errReplaced = errors.New("the file was damaged and has been replaced")
 )
 
-// A disk writes the sessions to the file in one goroutine. Unwritten events
+// A disk writes the sessions to their files in one goroutine. Unwritten events
 // stay in the logs, within their bounds. The queue has one place for each
 // session at most.
 //
@@ -27,80 +33,32 @@ var (
 // diskTimeout, or a log has little space left. Unwritten events then become
 // readable at once, until the disk has caught up.
 type disk struct {
-	store *Store
-	path  string
-	log   hclog.Logger
-	work  chan struct{} // holds a token if the goroutine may have work
-	stop  chan struct{}
-	done  chan struct{}
+	store  *Store
+	path   string // directory of the files
+	log    hclog.Logger
+	unlock func() // releases the directory
+	open   openFunc
+	work   chan struct{} // holds a token if the goroutine may have work
+	stop   chan struct{}
+	done   chan struct{}
+	token  chan struct{} // the goroutine that uses the files holds the token
 
-	failing  atomic.Bool  // the last attempt to write failed
-	bypassed atomic.Int64 // number of sessions whose events are readable before they are written
-	broken   atomic.Bool  // the file is damaged
+	failing  atomic.Bool   // the last attempt to write failed
+	bypassed atomic.Int64  // number of sessions whose events are readable before they are written
+	buffer   *bufio.Writer // of the writer
 
-	// The goroutine that uses the file holds the token. It may replace the
-	// file.
-	token chan struct{}
-	file  *file // nil while a damaged file is not replaced
-
-	mu       sync.Mutex
-	closed   bool         // guarded by mu; nothing is queued any more
-	queue    []*diskState // guarded by mu
-	discards []int64      // guarded by mu; rows of ended sessions
-	err      error        // guarded by mu; why the file is not written
-	logged   time.Time    // guarded by mu; time of the last log message
-	row      int64        // guarded by mu; last number given to a session
-
-	// Only the writer uses the following fields.
-	garbage []int64 // sessions whose events are to be deleted
-	writes  int     // since the last sweep
-	renewed bool    // the file was replaced and is not complete yet
-	last    bool    // the final attempt of a closing store was made
+	mu     sync.Mutex
+	closed bool         // guarded by mu; nothing is queued any more
+	queue  []*diskState // guarded by mu
+	err    error        // guarded by mu; why the files are not written
+	logged time.Time    // guarded by mu; time of the last log message
 }
 
-// newState returns the diskState of a new session.
-func (d *disk) newState(x *Session) *diskState {
-	if d == nil {
-		return nil
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.row++
-	return &diskState{disk: d, session: x, row: d.row}
-}
-
-func (d *disk) push(f *diskState) {
+func (d *disk) push(all ...*diskState) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
-		d.queue = append(d.queue, f)
-		d.wake()
-	}
-}
-
-func (d *disk) discard(rows ...int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.closed {
-		d.discards = append(d.discards, rows...)
-		d.wake()
-	}
-}
-
-// remove removes an ended session from the queue, and from the file if it may
-// be there.
-func (d *disk) remove(f *diskState) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if i := slices.Index(d.queue, f); i >= 0 {
-		d.queue = slices.Delete(d.queue, i, i+1)
-	}
-	for _, c := range f.waiting {
-		close(c)
-	}
-	f.waiting = nil
-	if f.mayHaveRows && !d.closed {
-		d.discards = append(d.discards, f.row)
+		d.queue = append(d.queue, all...)
 		d.wake()
 	}
 }
@@ -112,7 +70,135 @@ func (d *disk) wake() {
 	}
 }
 
-// fail records an error of the file and lets all sessions continue in memory.
+// run is the goroutine that writes the files.
+func (d *disk) run() {
+	defer close(d.done)
+	for {
+		x, closed := d.next()
+		switch {
+		case x != nil:
+			d.flush(x)
+		case closed:
+			return
+		case d.failing.Load():
+			if d.attempt(d.probe) {
+				d.markHealthy()
+			}
+		default:
+			select {
+			case <-d.work:
+			case <-d.stop:
+			}
+		}
+		if d.failing.Load() && !d.waitToRetry() {
+			return
+		}
+	}
+}
+
+// next takes the first session of the queue. Nothing is queued any more once closed is
+// true: the store is being closed and everything is written.
+func (d *disk) next() (x *diskState, closed bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.queue) == 0 {
+		d.closed = d.closing()
+		return nil, d.closed
+	}
+	x, d.queue = d.queue[0], d.queue[1:]
+	return x, false
+}
+
+// flush writes what is new of a session, or removes its file.
+func (d *disk) flush(x *diskState) {
+	x.queued.Store(false)
+	if x.deleted.Load() {
+		release(x.takeWaiters(false))
+		if !d.attempt(x.removeFile) {
+			d.push(x)
+			return
+		}
+		d.markHealthy()
+		return
+	}
+	b := x.take()
+	if d.attempt(func() error { return b.write(d.open, d.buffer) }) {
+		b.committed()
+		d.markHealthy()
+	} else {
+		b.failed()
+	}
+	release(b.waiting)
+}
+
+// waitToRetry waits after a failed write and reports whether to retry.
+func (d *disk) waitToRetry() bool {
+	if d.closing() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.closed = true
+		return false
+	}
+	wait := time.NewTimer(retryPause)
+	defer wait.Stop()
+	select {
+	case <-d.stop:
+	case <-wait.C:
+	}
+	return true
+}
+
+func (d *disk) closing() bool {
+	select {
+	case <-d.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// probe writes a file to test whether the disk is writable.
+func (d *disk) probe() error {
+	path := filepath.Join(d.path, "probe")
+	f, err := d.open(path, os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(make([]byte, 4096), 0)
+	return errors.Join(err, f.Close(), os.Remove(path))
+}
+
+// attempt calls do and reports whether it succeeded. After diskTimeout the disk
+// counts as failing.
+func (d *disk) attempt(do func() error) bool {
+	fired := make(chan struct{})
+	stuck := time.AfterFunc(diskTimeout, func() { defer close(fired); d.fail(errStuck) })
+	<-d.token
+	err := do()
+	d.token <- struct{}{}
+	if !stuck.Stop() {
+		<-fired
+	}
+	if err != nil {
+		d.fail(err)
+	}
+	return err == nil
+}
+
+// use calls do. The error is errStuck if the disk is not free within diskTimeout.
+func (d *disk) use(do func() error) error {
+	timeout := time.NewTimer(diskTimeout)
+	defer timeout.Stop()
+	select {
+	case <-d.token:
+		defer func() { d.token <- struct{}{} }()
+		return do()
+	case <-timeout.C:
+		return errStuck
+	}
+}
+
+// fail records an error of the disk and lets all sessions continue in memory.
 func (d *disk) fail(err error) {
 	d.markUnhealthy(err)
 	d.failing.Store(true) // first, so that every Append from now on sees it
@@ -123,9 +209,6 @@ func (d *disk) fail(err error) {
 		release(x.disk.takeWaiters(false))
 	}
 }
-
-// tooSlow records that a session no longer waits for the disk.
-func (d *disk) tooSlow() { d.markUnhealthy(errBehind) }
 
 func (d *disk) markUnhealthy(err error) {
 	d.mu.Lock()
@@ -164,33 +247,13 @@ func (d *disk) healthy() error {
 	return d.err
 }
 
-// use calls f with the file. The error is errStuck if the file is not free
-// within diskTimeout.
-func (d *disk) use(f func(*file) error) error {
-	timeout := time.NewTimer(diskTimeout)
-	defer timeout.Stop()
-	select {
-	case <-d.token:
-		defer func() { d.token <- struct{}{} }()
-		if d.file == nil {
-			return errNoFile
-		}
-		return f(d.file)
-	case <-timeout.C:
-		return errStuck
-	}
-}
-
-// close writes what is left and closes the file.
+// close writes what is left and releases the directory.
 func (d *disk) close() error {
 	if d == nil {
 		return nil
 	}
 	close(d.stop)
 	<-d.done
-	err := d.healthy()
-	if d.file != nil {
-		err = errors.Join(err, d.file.close())
-	}
-	return err
+	d.unlock()
+	return d.healthy()
 }

@@ -1,49 +1,62 @@
 package sessionstore
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 )
 
-// diskTimeout is how long an operation waits for the disk before it continues
-// in memory.
-const diskTimeout = 2 * time.Second
-
-// Bounds for dropped events that are still in the file. Above one of them they
-// are deleted there too.
-const (
-	pruneEvents = 1000
-	pruneBytes  = 1 << 20
-)
-
-// A diskState is what the store knows about a session's rows in the file. A nil
-// diskState belongs to a store without a file.
+// A diskState is what the store knows about a session's file. A nil diskState
+// belongs to a store without files.
 type diskState struct {
 	disk    *disk
-	session *Session
-	row     int64
+	session *Session // nil if the session is only in the file
+	path    string
 
 	queued  atomic.Bool  // in the disk's queue
-	deleted atomic.Bool  // the session has ended, and its rows are deleted
+	deleted atomic.Bool  // the session has ended, and its file is removed
 	stale   atomic.Bool  // the file has an outdated state
 	used    atomic.Int64 // time of last use in the file, in milliseconds
 
 	// The log's mu guards the following fields.
-	committed    uint64   // last position in the file
-	pending      int      // bytes of the events after committed
-	bypassed     bool     // events can be read before they are in the file
-	streams      []uint32 // streams with outdated rows
-	forgotten    []uint32 // streams in the file that the log has removed
-	prunable     int      // events in the file that the log has dropped
-	prunableSize int
+	committed uint64   // last position in the file
+	pending   int      // bytes of the events that were appended after the last batch in the file
+	bypassed  bool     // events can be read before they are in the file
+	streams   []uint32 // streams with outdated records
+	forgotten []uint32 // streams in the file that the log has removed
 
 	waiting     []chan struct{} // guarded by disk.mu; closed after the next attempt to write
-	mayHaveRows bool            // guarded by disk.mu; the file may have rows of the session
+	mayHaveFile bool            // guarded by disk.mu
 
-	written bool // the session has a row; only the writer uses it
+	// Only the writer uses the following fields once the session is published.
+	written    bool  // the file is whole and ends at size
+	size, base int64 // bytes now, and when it was written anew
 }
 
-// markUnsaved records that the file has an outdated row of a stream.
+// newState returns the diskState of a session, which may be nil, by the name of its file.
+func (d *disk) newState(x *Session, name string) *diskState {
+	if d == nil {
+		return nil
+	}
+	return &diskState{disk: d, session: x, path: filepath.Join(d.path, name)}
+}
+
+// removeFile removes the session's file.
+func (d *diskState) removeFile() error { return removeFile(d.path) }
+
+// removeFile removes a file that may not exist.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// markUnsaved records that the file has an outdated record of a stream.
 func (d *diskState) markUnsaved(number uint32, s *stream) {
 	if d != nil && !s.unsaved {
 		s.unsaved = true
@@ -68,7 +81,7 @@ func (d *diskState) appended(l *Log, e *entry) {
 		d.bypass(l)
 	} else if d.isBehind(l) {
 		d.bypass(l)
-		d.disk.tooSlow()
+		d.disk.markUnhealthy(errBehind)
 	}
 	d.enqueue()
 }
@@ -90,17 +103,12 @@ func (d *diskState) bypass(l *Log) {
 	l.makeAllVisible(l.head)
 }
 
-// dropped records an event that the log has dropped.
-func (d *diskState) dropped(e *entry, s *stream) {
-	if d == nil {
-		return
-	}
-	d.markUnsaved(e.stream, s)
-	if e.Seq <= d.committed {
-		d.prunable++
-		d.prunableSize += e.size()
-	} else {
-		d.pending -= e.size()
+// endBypass records that the disk has caught up, or need not. The caller holds the
+// log's mu.
+func (d *diskState) endBypass() {
+	if d.bypassed {
+		d.bypassed = false
+		d.disk.bypassed.Add(-1)
 	}
 }
 
@@ -151,7 +159,7 @@ func (d *diskState) awaitWrite() {
 func (d *diskState) takeWaiters(taken bool) []chan struct{} {
 	d.disk.mu.Lock()
 	defer d.disk.mu.Unlock()
-	d.mayHaveRows = d.mayHaveRows || taken
+	d.mayHaveFile = d.mayHaveFile || taken
 	list := d.waiting
 	d.waiting = nil
 	return list
@@ -164,27 +172,34 @@ func release(waiting []chan struct{}) {
 }
 
 // refresh enqueues the session if the time of last use in the file is outdated
-// by more than slack.
-func (d *diskState) refresh(now time.Time) {
+// by slack or more.
+func (d *diskState) refresh(now time.Time, slack time.Duration) {
 	if d == nil {
 		return
 	}
-	if used := d.session.lastUsed(now).UnixMilli(); used-d.used.Load() >= d.disk.store.slack().Milliseconds() {
+	if used := d.session.lastUsed(now).UnixMilli(); used-d.used.Load() >= slack.Milliseconds() {
 		d.enqueue()
 	}
 }
 
-// remove deletes the session's rows.
+// remove queues the removal of an ended session's file if there may be one, and else
+// removes the session from the queue.
 func (d *diskState) remove() {
 	if d == nil {
 		return
 	}
 	d.deleted.Store(true)
 	d.session.log.mu.Lock()
-	if d.bypassed {
-		d.bypassed = false
-		d.disk.bypassed.Add(-1)
-	}
+	d.endBypass()
 	d.session.log.mu.Unlock()
-	d.disk.remove(d)
+	release(d.takeWaiters(false))
+	d.disk.mu.Lock()
+	defer d.disk.mu.Unlock()
+	if i := slices.Index(d.disk.queue, d); i >= 0 {
+		d.disk.queue = slices.Delete(d.disk.queue, i, i+1)
+	}
+	if d.mayHaveFile && !d.disk.closed {
+		d.disk.queue = append(d.disk.queue, d)
+		d.disk.wake()
+	}
 }

@@ -7,11 +7,14 @@
 // through its [Log], which gives each event a position. A connection to the
 // client reads the log from a position on and waits for changes.
 //
-// Sessions and logs live in memory, within bounds. With a file they are also
-// written to SQLite by one goroutine, and an event becomes readable only when
-// it is committed. A client therefore loses no event that it has seen when the
-// process is killed. The file is read only to restore a session that is
-// requested after a restart. When the disk fails, sessions continue in memory
-// and the store reports itself unhealthy. It writes what is missing when the
-// disk works again.
+// Sessions and logs live in memory, within bounds. With a directory one goroutine
+// also appends them to a file for each session, and an event becomes readable only
+// when it is written. A client therefore loses no event that it has seen when the
+// process is killed. A file whose events are mostly dropped is written anew. It is
+// read only to restore a session that is requested after a restart. When the disk
+// fails, sessions continue in memory and the store reports itself unhealthy. It
+// writes what is missing when the disk works again.
+//
+// Files, from the top: store.go, janitor.go, restore.go, disk.go, batch.go,
+// session.go, diskstate.go, read.go, log.go, limit.go, ring.go, format.go.
 package sessionstore

@@ -41,7 +41,7 @@ func (s *Store) expire() {
 	now := time.Now()
 	for _, x := range s.loaded() {
 		x.endIfDue(now)
-		x.disk.refresh(now)
+		x.disk.refresh(now, s.slack())
 	}
 	s.expireUnloaded(now)
 }
@@ -49,32 +49,15 @@ func (s *Store) expire() {
 // expireUnloaded ends the due sessions that are only in the file.
 func (s *Store) expireUnloaded(now time.Time) {
 	s.mu.Lock()
-	var rows []int64
+	var gone []*diskState
 	for id, slot := range s.slots {
 		if slot.session == nil && slot.loading == nil && s.due(now, slot.born, slot.used) != "" {
 			s.drop(id)
-			rows = append(rows, slot.row)
+			gone = append(gone, s.disk.ended(slot.file))
 		}
 	}
 	s.mu.Unlock()
-	if len(rows) > 0 {
-		s.disk.discard(rows...)
+	if len(gone) > 0 {
+		s.disk.push(gone...)
 	}
 }
-
-// due returns the reason why a session that is not held must end, or an empty
-// string.
-func (s *Store) due(now, born, used time.Time) string {
-	l := s.current.Load()
-	switch {
-	case now.Sub(born) >= l.Life:
-		return ReasonMaxAge
-	case now.Sub(used) >= l.Idle:
-		return ReasonExpired
-	}
-	return ""
-}
-
-// slack returns by how much a session's time of last use in the file may lag
-// behind.
-func (s *Store) slack() time.Duration { return s.current.Load().Idle / 4 }

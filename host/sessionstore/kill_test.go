@@ -19,6 +19,11 @@ const (
 	childSession = "SESSION_TEST_SESSION"
 )
 
+// childFill makes a child process fill the store at a path and wait for its end.
+const childFill = "SESSION_TEST_FILL"
+
+const benchSessions = 1000
+
 // child sends events as fast as possible. It prints sessions, states and events
 // as soon as a client can know them.
 func child(path, id string) error {
@@ -74,6 +79,28 @@ func child(path, id string) error {
 	}
 }
 
+// fill writes sessions with events into the store at a path, and waits.
+func fill(path string) error {
+	s, err := Open(Options{Path: path})
+	if err != nil {
+		return err
+	}
+	for range benchSessions {
+		x, err := s.New("ann", []byte(`{"level":"info"}`))
+		if err != nil {
+			return err
+		}
+		n := x.Log().Begin([]byte("1"))
+		for range 50 {
+			x.Log().Append(n, Event{Data: [][]byte{make([]byte, 400)}})
+		}
+		x.Log().AwaitWritten()
+		fmt.Println(x.ID)
+	}
+	fmt.Println("filled")
+	select {}
+}
+
 // send appends events of all sizes.
 func send(l *Log) {
 	for i := 0; ; i++ {
@@ -97,7 +124,7 @@ func TestKilledProcessLosesNoReadableEvent(t *testing.T) {
 	if testing.Short() {
 		rounds = 10
 	}
-	path := filepath.Join(t.TempDir(), "sessions.db")
+	path := filepath.Join(t.TempDir(), "sessions")
 	var id string
 	var seen int
 	var before uint64

@@ -10,20 +10,6 @@ import (
 // Common is the number of the stream that belongs to no request.
 const Common uint32 = 0
 
-// An Event is one message that was sent on a stream.
-type Event struct {
-	// Seq is the position, which Append assigns: 1 for the first event of a
-	// session, and increasing over all its streams. A restart leaves a gap.
-	Seq uint64
-	// Data is a message in consecutive parts, which must not be modified.
-	Data [][]byte
-	// Transient events are for connected readers. A reader that was away does
-	// not get them, and that is no loss.
-	Transient bool
-	// Last marks the event that ends a stream. It is never transient.
-	Last bool
-}
-
 // An OpenStream is the stream of a request without an answer.
 type OpenStream struct {
 	Stream  uint32
@@ -67,7 +53,7 @@ type stream struct {
 	dropped uint64 // position of the last dropped event
 	missed  uint64 // number of dropped events
 	changed chan struct{}
-	unsaved bool // the file has an outdated row, or none
+	unsaved bool // the file has an outdated record, or none
 }
 
 func newLog(l *limits, d *diskState) *Log {
@@ -208,7 +194,7 @@ func (l *Log) drop() {
 	s.kept--
 	s.dropped = e.Seq
 	s.missed++
-	l.disk.dropped(&e, s)
+	l.disk.markUnsaved(e.stream, s)
 	if s.ended && s.kept == 0 {
 		l.empty = append(l.empty, e.stream)
 	}

@@ -97,7 +97,7 @@ func TestForgottenStreamsReportTheirLoss(t *testing.T) {
 func BenchmarkWritten(b *testing.B) {
 	for _, flight := range []int{1, 16, 64} {
 		b.Run(fmt.Sprint(flight), func(b *testing.B) {
-			s, err := Open(Options{Path: filepath.Join(b.TempDir(), "sessions.db")})
+			s, err := Open(Options{Path: filepath.Join(b.TempDir(), "sessions")})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func BenchmarkWritten(b *testing.B) {
 }
 
 func BenchmarkAppend(b *testing.B) {
-	for _, path := range []string{"", filepath.Join(b.TempDir(), "sessions.db")} {
+	for _, path := range []string{"", filepath.Join(b.TempDir(), "sessions")} {
 		b.Run(map[bool]string{true: "memory", false: "file"}[path == ""], func(b *testing.B) {
 			s, err := Open(Options{Path: path})
 			if err != nil {
@@ -182,6 +182,10 @@ func TestReadIsBoundedInBytes(t *testing.T) {
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childFile); path != "" {
 		fmt.Fprintln(os.Stderr, "child:", child(path, os.Getenv(childSession)))
+		os.Exit(1)
+	}
+	if path := os.Getenv(childFill); path != "" {
+		fmt.Fprintln(os.Stderr, "child:", fill(path))
 		os.Exit(1)
 	}
 	goleak.VerifyTestMain(m)

@@ -1,6 +1,25 @@
 package sessionstore
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ErrNoStream means that a stream never existed, or that no event was ever
+// sent at a position.
+var ErrNoStream = errors.New("unknown stream or position")
+
+// A PurgedError means that events after a reader's position are no longer kept.
+// A reader that accepts the loss continues at Resume.
+type PurgedError struct {
+	Missed uint64 // number of lost events, at least 1; an upper bound
+	Resume uint64 // position
+}
+
+func (e *PurgedError) Error() string {
+	return fmt.Sprintf("up to %d unread events are no longer kept", e.Missed)
+}
 
 // defaultReadEvents is the number of events that Read returns if the caller
 // does not say.

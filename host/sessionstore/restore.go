@@ -1,12 +1,20 @@
 package sessionstore
 
 import (
+	"bufio"
+	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/filelock"
 )
 
 // restartGap is how far positions jump when a session is restored. While the
@@ -14,89 +22,159 @@ import (
 // positions must not be given to other events.
 const restartGap = 1 << 20
 
-// openDisk opens the file, lists its sessions and starts the writer.
+// lockTimeout is how long a store waits for the previous process, which may be
+// about to exit.
+const lockTimeout = time.Second
+
+// openDisk locks the directory, lists its sessions and starts the writer.
 func (s *Store) openDisk() error {
-	f, aside, err := openFile(s.o.Path)
+	path := s.o.Path
+	unlock, err := lockDirectory(path)
 	if err != nil {
 		return err
 	}
-	if aside != "" {
-		s.o.Log.Error("the session store is not usable: its file was moved aside, and all sessions in it are lost", "file", s.o.Path, "aside", aside)
-	}
+	s.removeSQLite()
 	s.disk = &disk{
-		store: s, path: s.o.Path, log: s.o.Log, file: f,
+		store: s, path: path, log: s.o.Log, unlock: unlock, buffer: bufio.NewWriterSize(nil, 64<<10),
+		open: func(path string, flag int) (writable, error) { return os.OpenFile(path, flag, 0o600) },
 		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), token: make(chan struct{}, 1),
 	}
 	s.disk.token <- struct{}{}
-	if err := s.list(f); err != nil && !isCorrupt(err) {
-		_ = f.close() // nothing was written
-		return fmt.Errorf("reading the session store %s: %w", s.o.Path, err)
-	} else if err != nil {
-		s.disk.broken.Store(true)
-		s.disk.wake() // the writer replaces the file
+	if err := s.list(); err != nil {
+		unlock()
+		return fmt.Errorf("reading the session store %s: %w", path, err)
 	}
 	go s.disk.run()
 	return nil
 }
 
-// list adds a slot for each session in the file, most recently used first. It
-// discards expired sessions and those above the limit.
-func (s *Store) list(f *file) error {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT no, id, owner, born, used FROM sessions ORDER BY used DESC`)
+// lockDirectory creates the directory if necessary, ensures that only this user can
+// access it, and locks it.
+func lockDirectory(path string) (unlock func(), err error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, err
+	}
+	if info, err := os.Lstat(path); err != nil || !info.IsDir() {
+		return nil, errors.Join(err, fmt.Errorf("%s is not a directory", path))
+	}
+	if err := os.Chmod(path, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lockTimeout)
+	defer cancel()
+	if unlock, err = filelock.Lock(ctx, filepath.Join(path, "lock")); errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("another process uses the session store %s", path)
+	}
+	return unlock, err
+}
+
+// removeSQLite removes the SQLite file of an earlier version.
+func (s *Store) removeSQLite() {
+	path := s.o.Path + ".sqlite"
+	if os.Remove(path) != nil {
+		return // most often there is none
+	}
+	for _, end := range []string{"-wal", "-shm", "-journal"} {
+		_ = removeFile(path + end)
+	}
+	s.o.Log.Info("the sessions of an earlier version were removed, and their clients begin again", "file", path)
+}
+
+// list adds a slot for each session in the directory, most recently used first.
+// It removes the files of expired sessions and of those above the limit.
+func (s *Store) list() error {
+	entries, err := os.ReadDir(s.o.Path)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	now := time.Now()
-	for rows.Next() {
-		var id string
-		var born, used int64
-		sl := &slot{}
-		if err := rows.Scan(&sl.row, &id, &sl.owner, &born, &used); err != nil {
+	var all []*slot
+	ids, now := map[*slot]string{}, time.Now()
+	for _, e := range entries {
+		path := filepath.Join(s.o.Path, e.Name())
+		if strings.HasSuffix(path, partSuffix) {
+			err = removeFile(path)
+		}
+		if err == nil && strings.HasSuffix(path, fileSuffix) {
+			sl := &slot{file: e.Name()}
+			if ids[sl], err = s.readSlot(path, now, sl); err == nil {
+				all = append(all, sl)
+			} else if errors.Is(err, errDamaged) {
+				s.moveAside(path, err)
+				err = nil
+			}
+		}
+		if err != nil {
 			return err
 		}
-		sl.born, sl.used = localTime(now, born), localTime(now, used+s.slack().Milliseconds())
-		s.disk.row = max(s.disk.row, sl.row)
+	}
+	slices.SortFunc(all, func(a, b *slot) int { return b.used.Compare(a.used) })
+	for _, sl := range all {
 		if s.due(now, sl.born, sl.used) != "" || !s.o.Quota.Count(s.o.Owner(sl.owner), 1) {
-			s.disk.discard(sl.row)
+			s.disk.push(s.disk.ended(sl.file))
 		} else {
-			s.slots[id] = sl
+			s.slots[ids[sl]] = sl
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	return s.disk.listGarbage(f)
+	return nil
 }
 
-func (d *disk) listGarbage(f *file) error {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT session FROM garbage`)
+// readSlot reads the record of the owner of a session's file, and its time.
+func (s *Store) readSlot(path string, now time.Time, sl *slot) (id string, err error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var row int64
-		if err := rows.Scan(&row); err != nil {
-			return err
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	for most := int64(4096); ; most *= 16 { // the owner's name may be long
+		b, err := io.ReadAll(io.NewSectionReader(f, 0, most))
+		if err != nil {
+			return "", err
 		}
-		d.garbage = append(d.garbage, row)
-		d.row = max(d.row, row)
+		rec, _, err := firstRecord(b)
+		if err == errTorn && most < info.Size() {
+			continue
+		}
+		if err != nil {
+			return "", errDamaged
+		}
+		born, n := int64(rec.numbers[0]), rec.numbers[1]
+		sl.owner, sl.born = string(rec.bytes[n:]), localTime(now, time.UnixMilli(born))
+		sl.used = localTime(now, info.ModTime().Add(s.slack()))
+		return string(rec.bytes[:n]), nil
 	}
-	return rows.Err()
 }
 
-// localTime converts a time of the file to this process's clock, and never returns
+// moveAside renames a session's file that cannot be used.
+func (s *Store) moveAside(path string, why error) {
+	aside := path + time.Now().UTC().Format(".aside-20060102T150405.000000000")
+	if err := os.Rename(path, aside); err != nil {
+		why, aside = fmt.Errorf("%w, and renaming its file failed: %v", why, err), path
+	}
+	s.o.Log.Error("a session is lost: its file is not usable and was moved aside",
+		"file", path, "aside", aside, "error", why)
+}
+
+// localTime converts a time of a file to this process's clock, and never returns
 // a time in the future.
-func localTime(now time.Time, milliseconds int64) time.Time {
-	return now.Add(-max(0, now.Sub(time.UnixMilli(milliseconds))))
+func localTime(now, t time.Time) time.Time { return now.Add(-max(0, now.Sub(t))) }
+
+// ended returns the state of an ended session that is only in a file.
+func (d *disk) ended(name string) *diskState {
+	x := d.newState(nil, name)
+	x.deleted.Store(true)
+	return x
 }
 
-// restore loads a session from the file and publishes it. The caller has set
+// restore loads a session from its file and publishes it. The caller has set
 // slot.loading.
 func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	x := &Session{ID: id, Owner: sl.owner, store: s, done: make(chan struct{}), born: sl.born, used: sl.used}
-	x.disk = &diskState{disk: s.disk, session: x, row: sl.row, mayHaveRows: true, written: true}
+	x.disk = s.disk.newState(x, sl.file)
+	x.disk.mayHaveFile = true
 	x.log = newLog(s.limits, x.disk)
 	err := ErrUnknown
 	if s.due(time.Now(), sl.born, sl.used) == "" {
@@ -109,16 +187,14 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	s.mu.Lock()
 	close(sl.loading)
 	sl.loading = nil
-	lost := isCorrupt(err)
+	lost := errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist)
 	if lost && s.slots[id] == sl {
 		s.drop(id)
 	}
 	s.mu.Unlock()
 	x.log.close(true)
 	if lost {
-		s.o.Log.Error("a session is lost, because the session store is damaged", "file", s.o.Path, "error", err)
-		s.disk.broken.Store(true)
-		s.disk.discard(sl.row)
+		s.moveAside(x.disk.path, err)
 		return nil, ErrUnknown
 	}
 	if err == ErrUnknown {
@@ -127,118 +203,83 @@ func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	return nil, fmt.Errorf("reading the session store %s: %w", s.o.Path, err)
 }
 
-// read reads the session, which is not published yet.
-func (s *Session) read(f *file) error {
+// read reads the session, which is not published yet. No client could read the
+// events of a last record that is not whole.
+func (s *Session) read() error {
+	b, err := os.ReadFile(s.disk.path)
+	if err != nil {
+		return err
+	}
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	err := f.conn.QueryRowContext(context.Background(), `SELECT state, head, last, floor FROM sessions WHERE no = ?`, s.disk.row).
-		Scan(&s.state, &l.head, &l.last, &l.floor)
-	if errors.Is(err, sql.ErrNoRows) {
-		return ErrUnknown
-	}
-	if err != nil {
-		return err
-	}
-	ended, err := s.readStreams(f)
-	if err != nil {
-		return err
-	}
-	l.visible, s.disk.committed = l.head, l.head
-	if err := s.readEvents(f); err != nil {
-		return err
-	}
-	for _, number := range ended {
-		if st := l.streams[number]; st != nil && !st.ended {
-			st.ended = true
-			l.empty = append(l.empty, number) // its last event was dropped
+	rec, at, err := firstRecord(b)
+	for size := 0; err == nil && at < len(b); at += size {
+		if rec, size, err = nextRecord(b[at:]); err == nil {
+			s.apply(rec)
 		}
 	}
-	for _, st := range l.streams {
+	if err != nil && err != errTorn {
+		return err
+	}
+	s.disk.written, s.disk.size, s.disk.base = err == nil, int64(at), int64(at)
+	l.settle()
+	return nil
+}
+
+// apply adds a record to the log of a session that is being read.
+func (s *Session) apply(rec record) {
+	l, n := s.log, rec.numbers
+	switch rec.kind {
+	case recordHeads:
+		l.head, l.last, l.floor = n[0], uint32(n[1]), n[2]
+	case recordState:
+		s.state = bytes.Clone(rec.bytes)
+	case recordStream:
+		number := uint32(n[0])
+		if l.streams[number] == nil {
+			l.streams[number] = &stream{request: bytes.Clone(rec.bytes)}
+		}
+		st := l.streams[number]
+		st.ended, st.dropped, st.missed = st.ended || n[1] == 1, n[2], n[3]
+		l.last = max(l.last, number)
+	case recordForget:
+		if st := l.streams[uint32(n[0])]; st != nil {
+			l.floor = max(l.floor, st.dropped)
+			delete(l.streams, uint32(n[0]))
+		}
+	case recordEvent:
+		e := entry{Event{Seq: n[0], Data: [][]byte{rec.bytes}, Last: n[2] == 1}, uint32(n[1])}
+		l.head = max(l.head, e.Seq)
+		if st := l.streams[e.stream]; st != nil {
+			st.last, st.ended = e.Seq, st.ended || e.Last
+			l.kept.push(e)
+		}
+	}
+}
+
+// settle removes the events that the log had dropped, and those above its bounds.
+// The caller holds the log's mu.
+func (l *Log) settle() {
+	all := l.kept
+	l.kept = ring{}
+	for i := range all.n {
+		if e := all.at(i); l.streams[e.stream] != nil && e.Seq > l.streams[e.stream].dropped {
+			l.streams[e.stream].kept++
+			e.Data = [][]byte{bytes.Clone(e.Data[0])} // frees the rest of the file
+			l.kept.push(*e)
+		}
+	}
+	for number, st := range l.streams {
 		st.last = max(st.last, st.dropped)
 		st.head = st.last
+		if st.ended && st.kept == 0 {
+			l.empty = append(l.empty, number) // its last event was dropped
+		}
 	}
 	slices.Sort(l.empty)
 	l.gap = span{l.head, l.head + restartGap + 1}
 	l.head += restartGap
-	l.visible, s.disk.committed = l.head, l.head
-	return nil
-}
-
-// readStreams reads the streams and returns the numbers of the ended ones. They
-// are marked as ended after their events were read.
-func (s *Session) readStreams(f *file) (done []uint32, err error) {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT stream, request, ended, dropped, missed FROM streams WHERE session = ?`, s.disk.row)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var number uint32
-		var ended bool
-		st := &stream{}
-		if err := rows.Scan(&number, &st.request, &ended, &st.dropped, &st.missed); err != nil {
-			return nil, err
-		}
-		s.log.streams[number] = st
-		if ended {
-			done = append(done, number)
-		}
-	}
-	return done, rows.Err()
-}
-
-// readEvents reads the events. The log drops those above its bounds.
-func (s *Session) readEvents(f *file) error {
-	rows, err := f.conn.QueryContext(context.Background(), `SELECT seq, stream, last, data FROM events WHERE session = ? ORDER BY seq`, s.disk.row)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	l := s.log
-	for rows.Next() {
-		var e entry
-		var data []byte
-		if err := rows.Scan(&e.Seq, &e.stream, &e.Last, &data); err != nil {
-			return err
-		}
-		e.Data = [][]byte{data}
-		st := l.streams[e.stream]
-		if st == nil {
-			continue // the stream was removed, and the row would be pruned next
-		}
-		st.last, st.ended = e.Seq, st.ended || e.Last
-		st.kept++
-		l.kept.push(e)
-		l.trim()
-	}
-	return rows.Err()
-}
-
-// dropUnloaded removes the sessions that were only in a file that is gone.
-func (s *Store) dropUnloaded() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for id, slot := range s.slots {
-		if slot.session == nil && slot.loading == nil {
-			s.drop(id)
-		}
-	}
-}
-
-// reset records that the file has no rows of the session.
-func (d *diskState) reset() {
-	l := d.session.log
-	l.mu.Lock()
-	d.written = false
-	d.committed, d.pending = 0, l.kept.bytes
-	d.prunable, d.prunableSize, d.forgotten = 0, 0, nil
-	for number, s := range l.streams {
-		if number != Common || s.dropped > 0 {
-			d.markUnsaved(number, s)
-		}
-	}
-	d.bypass(l)
-	l.mu.Unlock()
-	d.enqueue()
+	l.visible, l.disk.committed = l.head, l.head
+	l.trim()
 }

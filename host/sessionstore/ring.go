@@ -5,6 +5,20 @@ import "sort"
 // overhead is the approximate size of an event without its data, in bytes.
 const overhead = 128
 
+// An Event is one message that was sent on a stream.
+type Event struct {
+	// Seq is the position, which Append assigns: 1 for the first event of a
+	// session, and increasing over all its streams. A restart leaves a gap.
+	Seq uint64
+	// Data is a message in consecutive parts, which must not be modified.
+	Data [][]byte
+	// Transient events are for connected readers. A reader that was away does
+	// not get them, and that is no loss.
+	Transient bool
+	// Last marks the event that ends a stream. It is never transient.
+	Last bool
+}
+
 // An entry is an event and the number of its stream.
 type entry struct {
 	Event

@@ -3,7 +3,6 @@ package sessionstore
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,7 +24,7 @@ type Limits struct {
 // Options configure a store.
 type Options struct {
 	Limits              // those at the start; see Store.SetLimits
-	Path   string       // SQLite file; empty: memory only
+	Path   string       // directory of the files; empty: memory only
 	Log    hclog.Logger // nil: no log
 	// Quota counts the sessions, and others that the caller keeps elsewhere. The store sets
 	// its size. Nil: only those of the store count.
@@ -82,13 +81,13 @@ type slot struct {
 	loading chan struct{} // not nil while a goroutine loads the session, then closed
 
 	// Set for a session that is only in the file.
-	row        int64
+	file       string // name of the file
 	born, used time.Time
 }
 
-// Open returns a store. With a path it takes over the sessions in the file. It
-// renames a file that it cannot use and starts with an empty one. A file that
-// is in use by another process is an error.
+// Open returns a store. With a path it takes over the sessions in the directory,
+// and renames files that it cannot use. A directory that is in use by another
+// process is an error.
 func Open(o Options) (*Store, error) {
 	o.Limits.setDefaults()
 	if o.Log == nil {
@@ -144,7 +143,7 @@ func (s *Store) New(owner string, state []byte) (*Session, error) {
 // newSession returns a session that is not published yet.
 func (s *Store) newSession(id, owner string) *Session {
 	x := &Session{ID: id, Owner: owner, store: s, done: make(chan struct{})}
-	x.disk = s.disk.newState(x)
+	x.disk = s.disk.newState(x, fileName(id))
 	x.log = newLog(s.limits, x.disk)
 	return x
 }
@@ -223,6 +222,23 @@ func (s *Store) Find(id, owner string) (*Session, error) {
 		}
 	}
 }
+
+// due returns the reason why a session that is not held must end, or an empty
+// string.
+func (s *Store) due(now, born, used time.Time) string {
+	l := s.current.Load()
+	switch {
+	case now.Sub(born) >= l.Life:
+		return ReasonMaxAge
+	case now.Sub(used) >= l.Idle:
+		return ReasonExpired
+	}
+	return ""
+}
+
+// slack returns by how much a session's time of last use in the file may lag
+// behind.
+func (s *Store) slack() time.Duration { return s.current.Load().Idle / 4 }
 
 // remove removes a session from the store.
 func (s *Store) remove(id string) {
@@ -304,18 +320,4 @@ var (
 	ErrUnknown = errors.New("unknown session")
 	// ErrClosed means that the store was closed.
 	ErrClosed = errors.New("the session store is closed")
-	// ErrNoStream means that a stream never existed, or that no event was ever
-	// sent at a position.
-	ErrNoStream = errors.New("unknown stream or position")
 )
-
-// A PurgedError means that events after a reader's position are no longer kept.
-// A reader that accepts the loss continues at Resume.
-type PurgedError struct {
-	Missed uint64 // number of lost events, at least 1; an upper bound
-	Resume uint64 // position
-}
-
-func (e *PurgedError) Error() string {
-	return fmt.Sprintf("up to %d unread events are no longer kept", e.Missed)
-}

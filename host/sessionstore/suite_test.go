@@ -19,7 +19,7 @@ import (
 func inMemoryAndFile(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 	t.Run("memory", func(t *testing.T) { f(t, open(t, o)) })
 	t.Run("file", func(t *testing.T) {
-		o.Path = filepath.Join(t.TempDir(), "new", "sessions.db")
+		o.Path = filepath.Join(t.TempDir(), "new", "sessions")
 		s := open(t, o)
 		f(t, s)
 		err := s.Healthy()
@@ -34,7 +34,7 @@ func inMemoryAndFile(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 
 // withFakeClock is inMemoryAndFile with the clock of synctest.
 func withFakeClock(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
-	for _, path := range []string{"", filepath.Join(t.TempDir(), "sessions.db")} {
+	for _, path := range []string{"", filepath.Join(t.TempDir(), "sessions")} {
 		o.Path = path
 		name := "memory"
 		if path != "" {
