@@ -144,7 +144,7 @@ func ruledTools(rules []string, whole string) (tools []string, left bool) {
 		case strings.ContainsAny(rule, "()?") || len(rule) > maxGlob:
 			left = left || strings.HasPrefix(rule, whole+"__")
 		default:
-			tools = append(tools, behind(rule, whole+"__")...)
+			tools = append(tools, Behind(rule, whole+"__")...)
 		}
 	}
 	slices.Sort(tools)

@@ -125,7 +125,7 @@ func TestBehind(t *testing.T) {
 		{"x*", "x_", "*"}, {"x_*", "x_", "*"}, {"*", "x_", "*"}, {"x_a", "x_", "a"}, {"x_a*", "x_", "a*"}, {"xy_a", "x_", ""}, {"bash", "x_", ""}, {"x_", "x_", ""},
 		{"*_del*", "x_", "*_del* del*"}, {"*a", "x_", "*a"}, {"**a", "x_", "*a"}, {"x", "x_", ""}, {"", "x_", ""},
 	} {
-		if got := strings.Join(behind(c.glob, c.prefix), " "); got != c.want {
+		if got := strings.Join(Behind(c.glob, c.prefix), " "); got != c.want {
 			t.Errorf("%s behind %s: %q, want %q", c.glob, c.prefix, got, c.want)
 		}
 	}

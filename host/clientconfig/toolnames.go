@@ -54,7 +54,7 @@ func (s *Server) choose(choices []choice, more bool) {
 			s.Notes = append(s.Notes, "a pattern for its tools is left out, because it is too long or has a question mark")
 			continue
 		}
-		for _, tool := range behind(c.glob, prefix) {
+		for _, tool := range Behind(c.glob, prefix) {
 			switch {
 			case c.mode == "deny":
 				denied = append(denied, tool)
@@ -92,8 +92,9 @@ func toolPrefix(name string) string {
 	}, name) + "_"
 }
 
-// behind returns the patterns that match what a pattern matches behind a prefix.
-func behind(glob, prefix string) (all []string) {
+// Behind returns the patterns that together match what a pattern matches behind a prefix, sorted
+// and never empty. The only special character is *.
+func Behind(glob, prefix string) (all []string) {
 	for strings.Contains(glob, "**") {
 		glob = strings.ReplaceAll(glob, "**", "*")
 	}

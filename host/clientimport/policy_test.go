@@ -119,7 +119,7 @@ var (
 	someServers  = []string{"sentry", "slack", "sentry-eu", "a_b"}
 	someTools    = []string{"get_issue", "issues", "delete", "_x", "admin_panel"}
 	toolGlobs    = []string{"*", "get_*", "*_issue", "issues", "delete", "*admin*", "d*e"}
-	seenGlobs    = []string{"*", "**", "sentry__*", "*_issues", "*__issues", "*admin*", "s*__get_*", "sentry__delete", "delete", "*_", "a_b*", "a__b*", "*y__*", "sentry_*", "slack*", "s*t*__i*s"}
+	seenGlobs    = []string{"*", "**", "sentry__*", "*_issues", "*__issues", "*admin*", "s*__get_*", "sentry__delete", "sentry__*_get_issue", "delete", "*_", "a_b*", "a__b*", "*y__*", "sentry_*", "slack*", "s*t*__i*s"}
 	serverGlobs  = []string{"*", "sentry", "s*", "*y", "slack", "other"}
 	someSubjects = []string{"alice", "bob", "anonymous", "local", "x\u0300y"}
 	someRoles    = []string{"dev", "ops"}

@@ -86,28 +86,13 @@ func (c *policyConverter) split(glob string, widens bool) (all []toolMatch) {
 			}
 		}
 	}
-	// withStar adds what before* matches of a server's name with some of the underscores
-	// behind it.
-	withStar := func(before, tool string) {
-		add(before+"*", tool)
-		for range 2 {
-			var cut bool
-			if before, cut = strings.CutSuffix(before, "_"); !cut {
-				return
-			}
-			add(before, tool)
-		}
-	}
 	for i := range len(glob) {
-		before, after := glob[:i], glob[i:]
-		if glob[i] == '*' {
-			withStar(before, after)
+		server := glob[:i]
+		if glob[i] == '*' { // the star may match a part of the name
+			server += "*"
 		}
-		if head, ok := strings.CutSuffix(before, "__"); ok {
-			add(head, after)
-		}
-		if head, ok := strings.CutSuffix(before, "*_"); ok {
-			withStar(head, after)
+		for _, tool := range clientconfig.Behind(glob[i:], "__") {
+			add(server, tool)
 		}
 	}
 	return all
