@@ -42,12 +42,11 @@ func errorByField(message string, data []byte) (string, []byte) {
 
 // fieldsOf parses a validation error. It returns no fields if the text has no known form.
 func fieldsOf(text string) (head string, fields []field) {
-	for _, form := range []func(string) (string, []field){issueList, sdkLines, pydanticList, schemaChain} {
-		if head, fields = form(text); fields != nil {
-			return head, fields
-		}
+	head, fields = issueList(text)
+	for i := 0; fields == nil && i < len(forms); i++ {
+		head, fields = forms[i].parse(text)
 	}
-	return "", nil
+	return head, fields
 }
 
 func fieldLines(head string, fields []field) string {

@@ -7,68 +7,49 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// The functions in this file parse validation errors that are not JSON. They return no
-// fields for other texts.
-
-var (
-	sdkBegins = lazyregexp.New(`^[^\n]*?Invalid (?:arguments|structured content) for (?:tool|prompt) [^\s:]+: `)
-	sdkLine   = lazyregexp.New(`^(.+) at (\S+)$`)
-)
-
-// sdkLines parses Zod's issues as written by the TypeScript SDK: lines "MESSAGE at PATH".
-func sdkLines(text string) (head string, fields []field) {
-	head = sdkBegins.FindString(text)
-	if head == "" {
-		return "", nil
-	}
-	placed := false
-	for line := range strings.SplitSeq(text[len(head):], "\n") {
-		f := field{message: line}
-		if m := sdkLine.FindStringSubmatch(line); m != nil {
-			f, placed = field{m[2], m[1]}, true
-		}
-		fields = append(fields, f)
-	}
-	if !placed {
-		return "", nil
-	}
-	return head, fields
+// A form is a text in which a library says what is wrong: some words, and then errors.
+type form struct {
+	begins *lazyregexp.Regexp // groups: the words, and the number of errors if the text has it
+	each   *lazyregexp.Regexp // one error, which begins where the last one ended
+	fields func(groups []string) []field
 }
 
-var (
-	pydanticBegins = lazyregexp.New(`^[^\n]*?(\d+) validation errors? for [^\n]+\n`)
-	pydanticEnds   = lazyregexp.New(` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])]$`)
-)
+// forms are the forms that are not JSON.
+var forms = []form{
+	{ // Zod's issues as the TypeScript SDK writes them: lines "MESSAGE at PATH", and others
+		lazyregexp.New(`^([^\n]*?Invalid (?:arguments|structured content) for (?:tool|prompt) [^\s:]+: )` +
+			`(?:(?s:.*)\n)?.+ at \S+(?:\n|$)`),
+		lazyregexp.New(`^(?:(.+) at (\S+)|(.*))(?:\n|$)`),
+		func(m []string) []field { return []field{{m[2], m[1] + m[3]}} },
+	},
+	{ // Pydantic: their number, then for each a line with the place, an indented message, and a link
+		lazyregexp.New(`^([^\n]*?(\d+) validation errors? for [^\n]+\n)`),
+		lazyregexp.New(`^(?:((?:[^ \n]| [^ \n]).*| ?)\n)? ((?s: .*?)|)` +
+			` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])](?:\n    For further information visit .*)?(?:\n|$)`),
+		func(m []string) []field { return []field{{pydanticPlace(m[1]), m[2]}} },
+	},
+	{ // the Go SDK: the chain of schemas down to the one that failed
+		lazyregexp.New(`^([^\n]*?)validating (?:root|/[^\s:]*): [^\n]*$`),
+		lazyregexp.New(`^((?:validating (?:root|/[^\s:]*): )+)(.*)$`),
+		func(m []string) []field { return chainFields(m[1], m[2]) },
+	},
+}
 
-// pydanticList parses Pydantic's errors: their number, then for each a line with the place,
-// an indented line with the message, and one with a link.
-func pydanticList(text string) (head string, fields []field) {
-	m := pydanticBegins.FindStringSubmatch(text)
-	if m == nil {
+// parse returns no fields for a text of another form.
+func (f form) parse(text string) (head string, fields []field) {
+	begin := f.begins.FindStringSubmatch(text)
+	if begin == nil {
 		return "", nil
 	}
-	head = m[0]
-	lines := strings.Split(strings.TrimRight(text[len(head):], "\n"), "\n")
-	for len(lines) > 0 {
-		var f field
-		if !strings.HasPrefix(lines[0], "  ") {
-			f.path, lines = pydanticPlace(lines[0]), lines[1:]
-		}
-		n := 0 // number of lines in the message
-		for n < len(lines) && !pydanticEnds.MatchString(lines[n]) {
-			n++
-		}
-		if n == len(lines) || !strings.HasPrefix(lines[0], "  ") {
+	head = begin[1]
+	for rest := strings.TrimRight(text[len(head):], "\n"); rest != ""; {
+		m := f.each.FindStringSubmatch(rest)
+		if m == nil {
 			return "", nil
 		}
-		message := strings.Join(lines[:n+1], "\n")
-		f.message = message[:pydanticEnds.FindStringIndex(message)[0]]
-		fields, lines = append(fields, f), lines[n+1:]
-		if len(lines) > 0 && strings.HasPrefix(lines[0], "    For further information visit ") {
-			lines = lines[1:]
-		}
+		fields, rest = append(fields, f.fields(m)...), rest[len(m[0]):]
 	}
-	if m[1] != strconv.Itoa(len(fields)) {
+	if len(begin) > 2 && begin[2] != strconv.Itoa(len(fields)) {
 		return "", nil
 	}
 	return head, fields
@@ -76,6 +57,9 @@ func pydanticList(text string) (head string, fields []field) {
 
 // pydanticPlace parses a place: a.0.b, or a -> 0 -> b in version 1 of Pydantic.
 func pydanticPlace(line string) string {
+	if line == "" {
+		return ""
+	}
 	var path []any
 	for name := range strings.SplitSeq(strings.ReplaceAll(line, " -> ", "."), ".") {
 		path = append(path, indexed(name))
@@ -83,39 +67,29 @@ func pydanticPlace(line string) string {
 	return dotted(path)
 }
 
-var (
-	chainBegins = lazyregexp.New(`^[^\n]*?validating (?:root|/[^\s:]*): `)
-	chainLink   = lazyregexp.New(`^validating (root|/[^\s:]*): `)
-	chainNames  = lazyregexp.New(`^(?:required: missing|unexpected additional) properties:? \[(.*)\]$`)
-)
+var chainNames = lazyregexp.New(`^(?:required: missing|unexpected additional) properties:? \[(.*)\]$`)
 
-// schemaChain parses errors of the Go SDK's validator: the chain of schemas down to the one
-// that failed.
-func schemaChain(text string) (head string, fields []field) {
-	begin := chainBegins.FindString(text)
-	if begin == "" || strings.Contains(text, "\n") {
-		return "", nil
-	}
-	head = begin[:strings.LastIndex(begin, "validating ")]
-	rest := text[len(head):]
+// chainFields returns the fields for a chain of schemas and the text behind it.
+func chainFields(chain, text string) (fields []field) {
 	var path []any
 	last := ""
-	for m := chainLink.FindStringSubmatch(rest); m != nil; m = chainLink.FindStringSubmatch(rest) {
-		pointer := strings.TrimPrefix(m[1], "root")
+	for link := range strings.FieldsSeq(strings.ReplaceAll(chain, "validating ", "")) {
+		pointer := strings.TrimPrefix(strings.TrimSuffix(link, ":"), "root")
+		step, ok := strings.CutPrefix(pointer, last+"/")
 		// A step into a definition does not change the place.
-		if step, ok := strings.CutPrefix(pointer, last+"/"); ok && !strings.HasPrefix(step, "$defs/") && !strings.HasPrefix(step, "definitions/") {
+		if ok && !strings.HasPrefix(step, "$defs/") && !strings.HasPrefix(step, "definitions/") {
 			path = append(path, schemaStep(pointed(step))...)
 		}
-		last, rest = pointer, rest[len(m[0]):]
+		last = pointer
 	}
-	names, message := chainMembers(rest)
+	names, message := chainMembers(text)
 	if names == nil {
-		return head, []field{{dotted(path), rest}}
+		return []field{{dotted(path), text}}
 	}
 	for _, name := range names {
 		fields = append(fields, field{dotted(append(path[:len(path):len(path)], name)), message})
 	}
-	return head, fields
+	return fields
 }
 
 // schemaStep returns the place that a step within a schema describes.
