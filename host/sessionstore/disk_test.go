@@ -662,6 +662,26 @@ func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
 	}
 }
 
+// TestRemovalsComeFirst checks that files of ended sessions are removed before others are
+// written, which may need their space.
+func TestRemovalsComeFirst(t *testing.T) {
+	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions")})
+	x, y, z := begin(t, s), begin(t, s), begin(t, s)
+	<-s.disk.token
+	for _, one := range []*Session{x, y, z} {
+		one.Log().Append(Common, text("a"))
+	}
+	eventually(t, "the writer to wait", func() bool { return !x.disk.queued.Load() })
+	z.End(ReasonClosed)
+	s.disk.mu.Lock()
+	if s.disk.queue[0] != z.disk {
+		t.Error("another session is before the removal")
+	}
+	s.disk.mu.Unlock()
+	s.disk.token <- struct{}{}
+	eventually(t, "the file to be removed", func() bool { return len(files(t, s)) == 2 })
+}
+
 // TestEndedSessionIsNotWaitedFor checks that an ended session does not keep a
 // failing disk unhealthy.
 func TestEndedSessionIsNotWaitedFor(t *testing.T) {

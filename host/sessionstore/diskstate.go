@@ -199,7 +199,7 @@ func (d *diskState) remove() {
 		d.disk.queue = slices.Delete(d.disk.queue, i, i+1)
 	}
 	if d.mayHaveFile && !d.disk.closed {
-		d.disk.queue = append(d.disk.queue, d)
+		d.disk.queue = slices.Insert(d.disk.queue, 0, d) // first: the disk may be full
 		d.disk.wake()
 	}
 }
