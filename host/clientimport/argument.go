@@ -126,10 +126,7 @@ func (c *converter) argument(command []string, i int, word string) string {
 func (c *converter) option(where, name string, s scanned) string {
 	inner := secretsIn(s.text)
 	if sounds(name) || len(inner) == 0 {
-		inner = []span{{to: len(s.text), name: name}}
-		if scheme, rest, ok := strings.Cut(s.text, " "); ok && slices.Contains(schemes, strings.ToLower(scheme)) && rest != "" {
-			inner[0].from = len(scheme) + 1
-		}
+		inner = []span{wholeSecret(name, s.text)}
 	}
 	return c.write(s, inner, where)
 }

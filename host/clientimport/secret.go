@@ -133,11 +133,17 @@ func (c *converter) value(where, name, text string) string {
 	if !isSecret(name, s.text) {
 		return c.write(s, c.inText(s.text), where)
 	}
-	whole := span{to: len(s.text), name: name}
-	if scheme, rest, ok := strings.Cut(s.text, " "); ok && slices.Contains(schemes, strings.ToLower(scheme)) && rest != "" {
-		whole.from = len(scheme) + 1
+	return c.write(s, []span{wholeSecret(name, s.text)}, where)
+}
+
+// wholeSecret returns a value that is a secret, without a scheme before it.
+func wholeSecret(name, text string) span {
+	s := span{to: len(text), name: name}
+	scheme, rest, ok := strings.Cut(text, " ")
+	if ok && slices.Contains(schemes, strings.ToLower(scheme)) && rest != "" {
+		s.from = len(scheme) + 1
 	}
-	return c.write(s, []span{whole}, where)
+	return s
 }
 
 // inText returns the secrets in a text that is none as a whole, and reports one that is a
