@@ -11,4 +11,12 @@
 // server, the catalog of their items, and the gateway in front of them. It
 // connects to no server: the first use of a server starts its plugin, and the
 // plugin connects to the server.
+//
+// Files, from the top: usestatus.go, consolesources.go, consoleservice.go, consolelistener.go,
+// approvals.go, operatorlogin.go, validate.go, loglevel.go, operations.go, reload.go, read.go,
+// httpservice.go, httpsettings.go, stdioservice.go, telemetry.go, part.go, auditlog.go, process.go,
+// loginpages.go, background.go, expiring.go, current.go, login.go, connector.go, limits.go,
+// credentials.go, notices.go, status.go, events.go, recorder.go, secrets.go, recipient.go,
+// upstreams.go, app.go, generation.go, redact.go, dirs.go, endpoint.go, otheruser_linux.go,
+// otheruser_other.go.
 package host

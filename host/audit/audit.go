@@ -10,6 +10,10 @@
 // One goroutine writes the rows in batches. With Settings.Full, a request is answered
 // after its row is committed. When the disk fails, the rows wait in a bounded buffer, and
 // Settings.Refuse decides whether further requests are refused or their rows dropped.
+//
+// Files, from the top: export.go, ocsf.go, signedheads.go, walk.go, archivelines.go, archive.go,
+// verify.go, writer.go, read.go, prune.go, lines.go, refused.go, log.go, append.go, file.go,
+// encode.go, fields.go, audit.go, when.go.
 package audit
 
 import (

@@ -9,4 +9,10 @@
 //
 // Names are resolved only here. An exposed name depends only on the server's prefix
 // and on the item's own name (name.go).
+//
+// Files, from the top: view.go, unmatchedpatterns.go, resource.go, ensure.go, queries.go,
+// catalog.go, changebursts.go, refreshes.go, refresh.go, publisher.go, warnings.go, snapshot.go,
+// cost.go, corrections.go, changes.go, silent.go, store.go, contents.go, parsed.go, template.go,
+// item.go, brokenoutput.go, rejectedschemas.go, access.go, lists.go, pins.go, server.go,
+// describe.go, hiddencharacters.go, drift.go, name.go, said.go, paramheaders.go, notifier.go.
 package catalog

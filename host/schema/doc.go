@@ -43,4 +43,10 @@
 // The package does not know tools, servers or calls. Messages never contain values of
 // an instance, because their readers may not be allowed to see them. Names of keys are
 // quoted and truncated.
+//
+// Files, from the top: unlisted.go, cache.go, union.go, repair.go, dangling.go, portable.go,
+// portablepattern.go, field.go, arguments.go, narrow.go, members.go, view.go, typed.go, cost.go,
+// elicitation.go, translate.go, property.go, forms.go, decode.go, check.go, compile.go,
+// quick_build.go, quick.go, pattern.go, meter.go, normal.go, reference.go, vet.go, walk.go,
+// keyword.go, explain.go, tree.go, message.go, path.go.
 package schema

@@ -11,4 +11,9 @@
 // One goroutine reads a connection and another one writes it. The reading goroutine
 // delivers both notifications and results. Receivers therefore see notifications in
 // order, and before the result that follows. Its callbacks must not block.
+//
+// Files, from the top: list.go, pages.go, start.go, startclock.go, initialize.go, version.go,
+// dispatch.go, listen.go, subscribe.go, tasks.go, call.go, strayoutput.go, level.go, legacytask.go,
+// handshake.go, connect.go, idle.go, upstream.go, retries.go, conn.go, writer.go, requesttable.go,
+// unmatched.go, pending.go, callclock.go, startqueue.go.
 package upstream

@@ -1,6 +1,10 @@
 // Command junctor-plugin-oauth obtains credentials with OAuth 2.1, as required by the
 // MCP revisions 2025-03-26 to 2026-07-28. It discovers the authorization server, obtains a
 // client identity, lets the user log in, and refreshes the tokens.
+//
+// Files, from the top: logout.go, machine.go, device.go, login.go, challenge.go, authorizer.go,
+// code.go, refresh.go, prompt.go, store.go, token.go, post.go, client.go, refusal.go, reply.go,
+// main.go, assertion.go, discover.go, site.go, issuer.go.
 package main
 
 import (

@@ -1,5 +1,8 @@
 // Package terminal has the parts of a verb that a person sees: text, tables and JSON on standard
 // output, messages and questions on standard error, and the spinner. It knows no configuration.
+//
+// Files, from the top: question.go, spinner.go, messages.go, jsonoutput.go, table.go, text.go,
+// terminal.go, screen.go, colour.go, output.go, safe.go, remarks.go.
 package terminal
 
 import (
