@@ -25,4 +25,18 @@
 //
 // To follow one call, read in this order: exchange.go, session.go, runrequest.go, stages.go,
 // tools.go, authorize.go, relay.go, call.go, answers.go.
+//
+// Files, from the top: approve.go, runrequest.go, handshake.go, listen.go, modernclient.go,
+// suspendedcall.go, completion.go, relay.go, commandline.go, list.go, sessionstate.go,
+// policychange.go, status.go, gateway.go, subscriptions.go, loginpage.go, exclusivepeer.go,
+// notify.go, routes.go, stages.go, callevents.go, trace.go, fitresult.go, serverwords.go, tools.go,
+// task.go, connection.go, record.go, resource.go, unfinishedcalls.go, pendingurls.go,
+// serverpeer.go, membernames.go, outputschema.go, listchanged.go, suspendedcalls.go,
+// requeststate.go, serverrequests.go, answers.go, call.go, clientcontext.go, prompts.go,
+// starting.go, locate.go, finder.go, faults.go, inflight.go, initializeresult.go, request.go,
+// sessionevents.go, authorize.go, client.go, generation.go, paramheaders.go, resourcelinks.go,
+// disconnected.go, limiterror.go, pendingrequest.go, loglevel.go, callers.go, progress.go,
+// requesttimeout.go, sessionclient.go, session.go, exchange.go, rpcerror.go, toolvalidator.go,
+// tracecontext.go, clientwaits.go, observer.go, principallru.go, sessionregistry.go, terminal.go,
+// use.go, warnings.go, workers.go.
 package gateway
