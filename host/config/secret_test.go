@@ -151,24 +151,6 @@ func TestDiagnosticsContainNoSecret(t *testing.T) {
 	}
 }
 
-// TestConcealMasksSecrets checks secrets in one piece and line by line.
-func TestConcealMasksSecrets(t *testing.T) {
-	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
-	hide := redact.New([]string{"short-lived-token", key, "abc", `say "hi"`})
-	for text, want := range map[string]string{
-		"nothing to hide":                     "nothing to hide",
-		"got short-lived-token!":              "got ***!",
-		"a line: MIIEvQIBADANBgkq":            "a line: ***",
-		"all of it: " + key:                   "all of it: ***",
-		"ab and abc are in every other abcde": "ab and abc are in every other abcde",
-		`{"m":"say \"hi\" twice"}`:            `{"m":"*** twice"}`,
-	} {
-		if got := hide.Replace(text); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestShownSettingsContainNoSecret(t *testing.T) {
 	c, ds := loadText(t, `
 plugins { required = { kitchen = { source = "./kitchen" } } }

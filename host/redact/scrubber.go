@@ -26,17 +26,18 @@ const (
 	maxCut = 1024
 )
 
-// A Scrubber masks secrets in texts. A nil Scrubber changes nothing.
+// A Scrubber masks secrets in texts. A nil Scrubber changes nothing. Several goroutines may use one
+// at once.
 type Scrubber struct{ forms *secretForms }
 
 // Scrub masks the secrets in a text.
 func Scrub(text string, secrets []string) string { return New(secrets).Replace(text) }
 
-// New returns a Scrubber for secrets. It masks them as they are, with the escapes of
-// JSON, Go, URLs and HTML, which may be nested up to maxEscaped times, and within base64 such as
-// that of HTTP's basic authentication. It masks the longest secret first, because one may be a
-// prefix of another. It does not look for the plain secrets in base64, which saves most of the
-// memory.
+// New returns a Scrubber for secrets. It masks them as they are, with the escapes of JSON, Go, URLs
+// and HTML, which may be nested up to four times, and within base64 such as that of HTTP's basic
+// authentication. It masks the longest secret first, because one may be a prefix of another. It
+// leaves secrets of at most three bytes, which occur in ordinary words. It does not look for the
+// plain secrets in base64, which saves most of the memory.
 func New(secrets []string, plain ...string) *Scrubber {
 	isPlain := map[string]bool{}
 	for _, w := range plain {
@@ -80,8 +81,8 @@ func New(secrets []string, plain ...string) *Scrubber {
 	return &Scrubber{newSecretForms(forms)}
 }
 
-// Replace returns a text without the secrets. Its time is at most that of some dozen searches
-// of the text, and that of one if the text has no escapes.
+// Replace returns a text with [Mask] in place of the secrets. Its time is at most that of some dozen
+// searches of the text, and that of one if the text has no escapes.
 func (s *Scrubber) Replace(text string) string {
 	if s == nil {
 		return text
@@ -113,7 +114,7 @@ func (s *Scrubber) Replace(text string) string {
 // be a word, because every value of a sensitive setting is a secret.
 const longSecret = 16
 
-// Finds reports whether a text has a long secret.
+// Finds reports whether a text has a secret of at least 16 bytes.
 func (s *Scrubber) Finds(text string) bool {
 	if s == nil || !s.forms.long {
 		return false

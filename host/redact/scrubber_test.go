@@ -46,6 +46,24 @@ func TestScrubberMasksEncodedSecrets(t *testing.T) {
 	}
 }
 
+// TestScrubberMasksLinesOfSecrets checks secrets in one piece and line by line.
+func TestScrubberMasksLinesOfSecrets(t *testing.T) {
+	key := "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n"
+	hide := New([]string{"short-lived-token", key, "abc", `say "hi"`})
+	for text, want := range map[string]string{
+		"nothing to hide":                     "nothing to hide",
+		"got short-lived-token!":              "got ***!",
+		"a line: MIIEvQIBADANBgkq":            "a line: ***",
+		"all of it: " + key:                   "all of it: ***",
+		"ab and abc are in every other abcde": "ab and abc are in every other abcde",
+		`{"m":"say \"hi\" twice"}`:            `{"m":"*** twice"}`,
+	} {
+		if got := hide.Replace(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestScrubberMasksBase64 encodes a secret behind names of each length. Nothing of the base64
 // is left, because its first and last characters have bits of the secret.
 func TestScrubberMasksBase64(t *testing.T) {

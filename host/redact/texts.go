@@ -15,14 +15,15 @@ const Mask = "***"
 // they occur in ordinary words.
 const tooShort = 3
 
-// Holds reports whether a text equals or contains one of the words.
+// Holds reports whether a text equals one of the words, or contains one of more than three bytes.
+// An empty word counts for nothing.
 func Holds(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return w == text && w != "" || len(w) > tooShort && strings.Contains(text, w)
 	})
 }
 
-// PartOf reports whether one of the words contains a text.
+// PartOf reports whether one of the words contains a text of more than three bytes.
 func PartOf(text string, words []string) bool {
 	return len(text) > tooShort && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, text) })
 }
