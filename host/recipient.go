@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/host/secret"
 )
@@ -135,7 +136,7 @@ func origin(address string) string {
 func codeVariables(env map[string]string) []string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if config.ChoosesCode(name) {
+		if command.ChoosesCode(name) {
 			all = append(all, name+"="+env[name])
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/managed"
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
@@ -72,7 +73,7 @@ func (c managedCheck) managedUse(name string, b Block) managed.Server {
 	if len(settings.Command) > 0 && m.URL == "" {
 		m.Command = slices.Concat(settings.Command, settings.Args)
 		variables := slices.Concat(slices.Collect(maps.Keys(settings.Env)), settings.PassEnv)
-		m.Altered = b.Component != "stdio" && b.Component != "command" || slices.ContainsFunc(variables, ChoosesCode)
+		m.Altered = b.Component != "stdio" && b.Component != "command" || slices.ContainsFunc(variables, command.ChoosesCode)
 	}
 	return m
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
@@ -48,7 +49,7 @@ func (o *outliner) links(dir string, e hclsyntax.Expression) string {
 // configuration's directory, and "" otherwise.
 func (o *outliner) target(dir, name string) string {
 	path := source.AbsoluteIn(dir, filepath.FromSlash(name))
-	if name == "" || len(name) > maxPathText || strings.ContainsRune(name, 0) || source.IsRemote(path, o.content.Root) {
+	if name == "" || len(name) > command.MaxText || strings.ContainsRune(name, 0) || source.IsRemote(path, o.content.Root) {
 		return ""
 	}
 	link := o.content.leadsOut(path)

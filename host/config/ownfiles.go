@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
@@ -178,8 +179,11 @@ func (b *Block) commandFiles(s *programSettings, lookup func(string) (string, bo
 		if env["PATH"] == "" {
 			delete(env, "PATH")
 		}
-		c := command{words: words, env: env, dir: source.AbsoluteIn(b.Dir, cwd), path: path, wrapped: b.Component == wrappingTransport}
-		files, dirs := c.files()
+		line := command.Line{
+			Words: words, Env: env, Dir: source.AbsoluteIn(b.Dir, cwd), Path: path,
+			Wrapped: b.Component == wrappingTransport,
+		}
+		files, dirs := line.Files()
 		named = append(named, files...)
 		packages = append(packages, slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(packages, dir) })...)
 	}
@@ -209,7 +213,7 @@ func existing(dir string, value any) (all []string) {
 	case string:
 		_, option, _ := strings.Cut(v, "=")
 		for _, text := range []string{v, option} {
-			if text == "" || len(text) > maxPathText || strings.ContainsRune(text, 0) {
+			if text == "" || len(text) > command.MaxText || strings.ContainsRune(text, 0) {
 				continue
 			}
 			path := source.AbsoluteIn(dir, text)

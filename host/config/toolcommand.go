@@ -7,6 +7,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/junctor-mcp/junctor/host/config/command"
+	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
 // programSettings are the settings of a transport or an auth provider that decide which
@@ -106,4 +109,22 @@ func (s *programSettings) toolCommand(t *toolRuns) ToolCommand {
 	maps.Copy(c.Env, s.Env)
 	maps.Copy(c.Env, t.Env)
 	return c
+}
+
+// LoadsCode returns a program in the commands of a server, such as npm or python3, that loads code
+// which they do not name, and the real directories in which it may look: see
+// [command.LoadsCode]. It returns none for a transport without a command. A wrapped server counts, too.
+func (s *Server) LoadsCode() (program string, dirs []string) {
+	settings := s.Transport.programs()
+	if len(settings.Command) == 0 {
+		return "", nil
+	}
+	line := func(words []string, cwd string) command.Line {
+		return command.Line{Words: words, Dir: source.AbsoluteIn(s.Transport.Dir, cwd)}
+	}
+	lines := []command.Line{line(slices.Concat(settings.Command, settings.Args), settings.Cwd)}
+	for _, t := range s.Transport.ToolCommands() {
+		lines = append(lines, line(t.Command, t.Cwd))
+	}
+	return command.LoadsCode(lines...)
 }

@@ -92,6 +92,18 @@ func TestChangeableDirectoriesOfTools(t *testing.T) {
 	}
 }
 
+// TestLoadsCodeOfTools checks that the commands of tools count, each in its own directory.
+func TestLoadsCodeOfTools(t *testing.T) {
+	settings := `{"command":["served"],"cwd":"main","tool":[{"command":["npm"]},{"command":["npm","start"],"cwd":"sub"}]}`
+	s := &Server{Transport: Block{Component: wrappingTransport, Dir: "/conf", Settings: json.RawMessage(settings)}}
+	if program, dirs := s.LoadsCode(); program != "npm" || !slices.Equal(dirs, []string{"/conf/main", "/conf/sub"}) {
+		t.Errorf("%s in %q", program, dirs)
+	}
+	if program, dirs := new(Server).LoadsCode(); program != "" || dirs != nil {
+		t.Errorf("without settings: %s %v", program, dirs)
+	}
+}
+
 // TestManagedRulesCoverToolCommands checks that a tool block runs no program that the managed
 // configuration does not allow for a server.
 func TestManagedRulesCoverToolCommands(t *testing.T) {

@@ -1,4 +1,4 @@
-package config
+package command
 
 import (
 	"errors"
@@ -171,7 +171,7 @@ func TestFilesOfCommands(t *testing.T) {
 		{"DIR/todeep/../a.sh", "", "sub/a.sh", ""},
 		{"node|--run|start", "", "package.json", ""},
 		{"", "", "", "package.json"},
-		{strings.Repeat("x", maxPathText+1), "", "", ""},
+		{strings.Repeat("x", MaxText+1), "", "", ""},
 	} {
 		words := strings.Split(strings.ReplaceAll(c.words, "DIR", root), "|")
 		env := map[string]string{}
@@ -182,7 +182,7 @@ func TestFilesOfCommands(t *testing.T) {
 		if wrapped {
 			words = words[1:]
 		}
-		got, packages := command{words: words, env: env, dir: root, path: filepath.Join(root, "bin"), wrapped: wrapped}.files()
+		got, packages := Line{Words: words, Env: env, Dir: root, Path: filepath.Join(root, "bin"), Wrapped: wrapped}.Files()
 		got = append(got, packages...)
 		for _, want := range strings.Fields(c.want) {
 			if !slices.Contains(got, filepath.Join(root, strings.ReplaceAll(want, "_", " "))) && !slices.Contains(got, filepath.Join(root, want)) {

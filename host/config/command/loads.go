@@ -1,4 +1,4 @@
-package config
+package command
 
 import (
 	"cmp"
@@ -11,26 +11,28 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
-// LoadsCode returns a program in the command of a server, such as npm or python3, that loads
-// code which the command does not name, and the real directories in which it may look: that of
-// its script, or the working directory, and those of the programs and scripts that the command
-// names by a path. It returns none for a command without these. A wrapped server counts, too.
-func (s *Server) LoadsCode() (program string, dirs []string) {
-	settings := s.Transport.programs()
-	if len(settings.Command) == 0 {
+// LoadsCode returns a program in the command lines, such as npm or python3, that loads code which
+// they do not name, and the real directories in which it may look: that of its script, or the
+// working directory, and those of the programs and scripts that the lines name by a path. If it
+// loads none, program is the name of the first line's program. Of the lines, Words and Dir count.
+func LoadsCode(lines ...Line) (program string, dirs []string) {
+	if len(lines) == 0 || len(lines[0].Words) == 0 {
 		return "", nil
 	}
-	first, dirs := loadedBy(slices.Concat(settings.Command, settings.Args), source.AbsoluteIn(s.Transport.Dir, settings.Cwd))
-	for _, t := range s.Transport.ToolCommands() {
-		also, more := loadedBy(t.Command, source.AbsoluteIn(s.Transport.Dir, t.Cwd))
+	for i, line := range lines {
+		also, more := loadedBy(line.Words, line.Dir)
+		program = cmp.Or(program, also)
+		if i == 0 {
+			dirs = more
+			continue
+		}
 		for _, dir := range more {
-			if !slices.Contains(dirs, dir) && len(dirs) < maxCommandDirs {
+			if !slices.Contains(dirs, dir) && len(dirs) < maxDirs {
 				dirs = append(dirs, dir)
 			}
 		}
-		first = cmp.Or(first, also)
 	}
-	return cmp.Or(first, filepath.Base(settings.Command[0])), dirs
+	return cmp.Or(program, filepath.Base(lines[0].Words[0])), dirs
 }
 
 // loadedBy is LoadsCode for one command. program may be empty.
@@ -46,7 +48,8 @@ func loadedBy(words []string, cwd string) (program string, dirs []string) {
 		if !strings.ContainsRune(part, filepath.Separator) || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		if runs := info.Mode()&0o111 != 0 || slices.Contains(scriptEndings, filepath.Ext(part)); runs && len(dirs) < maxCommandDirs {
+		runs := info.Mode()&0o111 != 0 || slices.Contains(scriptEndings, filepath.Ext(part))
+		if runs && len(dirs) < maxDirs {
 			dirs = append(dirs, filepath.Dir(sandbox.Resolve(path)))
 		}
 	}
@@ -56,7 +59,7 @@ func loadedBy(words []string, cwd string) (program string, dirs []string) {
 // partsOf returns the words of a command, divided where a path may begin or end.
 func partsOf(words []string) (parts []string) {
 	for _, word := range words {
-		if len(word) <= maxPathText {
+		if len(word) <= MaxText {
 			parts = append(parts, strings.FieldsFunc(word, separatesWords)...)
 		}
 	}
@@ -125,9 +128,4 @@ func scriptDirectory(arguments []string, dir string) string {
 		return filepath.Dir(path)
 	}
 	return ""
-}
-
-func isDirectory(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -1,4 +1,4 @@
-package config
+package command
 
 import (
 	"encoding/json"
@@ -25,7 +25,7 @@ type packageFile struct {
 
 // targets adds the files that the package.json at a path names as the program of the package or
 // in a script.
-func (r *commandReader) targets(path string) {
+func (r *reader) targets(path string) {
 	if filepath.Base(path) != "package.json" {
 		return
 	}
@@ -35,7 +35,7 @@ func (r *commandReader) targets(path string) {
 	}
 	dir := filepath.Dir(path)
 	for _, name := range append(p.programs(), p.Main, p.Module) {
-		if name == "" || len(name) > maxPathText {
+		if name == "" || len(name) > MaxText {
 			continue
 		}
 		for _, ending := range slices.Concat([]string{""}, scriptEndings, directoryFiles) {
@@ -43,7 +43,7 @@ func (r *commandReader) targets(path string) {
 		}
 	}
 	for _, line := range p.Scripts {
-		if len(line) > maxPathText {
+		if len(line) > MaxText {
 			continue
 		}
 		for _, part := range strings.FieldsFunc(line, separatesWords) {

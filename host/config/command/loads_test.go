@@ -1,7 +1,6 @@
-package config
+package command
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,17 +57,19 @@ func TestLoadsCode(t *testing.T) {
 		{project, "bash|served.sh", ""},
 		{project, "docker|run|served", ""},
 		{project, "", ""},
-		{project, "npm" + strings.Repeat("x", maxPathText), ""},
+		{project, "npm" + strings.Repeat("x", MaxText), ""},
 	} {
-		s := &Server{}
-		s.Transport.Dir = root
-		s.Transport.Settings, _ = json.Marshal(map[string]any{"command": strings.Split(c.command, "|"), "cwd": c.dir})
-		program, dirs := s.LoadsCode()
+		program, dirs := LoadsCode(Line{Words: strings.Split(c.command, "|"), Dir: c.dir})
 		if got := strings.Join(append([]string{program}, dirs...), " "); got != c.want && (c.want != "" || len(dirs) > 0) {
 			t.Errorf("%.60s in %s: %s, want %s", c.command, c.dir, got, c.want)
 		}
 	}
-	if program, dirs := new(Server).LoadsCode(); program != "" || dirs != nil {
-		t.Errorf("without settings: %s %v", program, dirs)
+	if program, dirs := LoadsCode(); program != "" || dirs != nil {
+		t.Errorf("without lines: %s %v", program, dirs)
+	}
+	npm := Line{Words: []string{"npm"}, Dir: project}
+	program, dirs := LoadsCode(Line{Words: []string{"served"}, Dir: other}, npm, npm)
+	if program != "npm" || strings.Join(dirs, " ") != project {
+		t.Errorf("several lines: %s %v", program, dirs)
 	}
 }

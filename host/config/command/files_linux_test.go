@@ -1,4 +1,4 @@
-package config
+package command
 
 import (
 	"errors"
@@ -41,7 +41,7 @@ func TestFilesInShutDirectories(t *testing.T) {
 		{[]string{"served"}, map[string]string{"KUBECONFIG": shut + "/config"}, "app/config"},
 		{[]string{"node", "app/x"}, nil, "app/x.js"},
 	} {
-		got, _ := command{words: c.words, env: c.env, dir: root, path: "/usr/bin"}.files()
+		got, _ := Line{Words: c.words, Env: c.env, Dir: root, Path: "/usr/bin"}.Files()
 		if !slices.Contains(got, filepath.Join(root, c.want)) {
 			t.Errorf("%v: no %s in %v", c.words, c.want, got)
 		}

@@ -1,4 +1,4 @@
-package config
+package command
 
 import (
 	"os"
@@ -20,7 +20,7 @@ var (
 
 // expand returns a line for a shell with the values of variables that are known: those of the
 // configuration, of assignments in the line, HOME and PWD.
-func (r *commandReader) expand(line string) string {
+func (r *reader) expand(line string) string {
 	if ownHome.MatchString(line) {
 		line = strings.ReplaceAll(line, "~/", "$HOME/")
 	}
@@ -28,11 +28,11 @@ func (r *commandReader) expand(line string) string {
 		return line
 	}
 	line = workingDir.Replace(line)
-	variables := map[string]string{"PWD": r.dir, "HOME": sandbox.Home()}
-	for name, value := range r.env {
+	variables := map[string]string{"PWD": r.Dir, "HOME": sandbox.Home()}
+	for name, value := range r.Env {
 		variables[name] = value
 	}
-	for _, match := range assignment.FindAllStringSubmatch(line, maxCommandDirs) {
+	for _, match := range assignment.FindAllStringSubmatch(line, maxDirs) {
 		variables[match[1]] = strings.Trim(match[2], `"'`)
 	}
 	expanded := os.Expand(line, func(name string) string {
@@ -42,14 +42,14 @@ func (r *commandReader) expand(line string) string {
 		}
 		return otherwise
 	})
-	if len(expanded) > maxPathText {
+	if len(expanded) > MaxText {
 		return line
 	}
 	return expanded
 }
 
 // interpreters adds the programs that the first lines of scripts name.
-func (r *commandReader) interpreters() {
+func (r *reader) interpreters() {
 	seen := map[string]bool{}
 	for i := 0; i < len(r.found) && len(seen) < maxInterpreters; i++ {
 		path := r.found[i]
@@ -63,7 +63,7 @@ func (r *commandReader) interpreters() {
 			r.behindLinks(word)
 			switch {
 			case at == 0 && !filepath.IsAbs(word):
-				r.existing(r.dir, word)
+				r.existing(r.Dir, word)
 			case filepath.IsAbs(word):
 				r.existing("", word)
 			case filepath.Base(words[0]) == "env":

@@ -1,0 +1,11 @@
+// Package command finds the files on this machine that a command line runs or reads: programs,
+// scripts, modules and the directories of their packages.
+//
+// [Line.Files] returns the files that decide what a command line runs, so that no wrapped program may
+// change them. [LoadsCode] returns the directories in which a program looks for code that its
+// command line does not name. Both know the usual interpreters, package runners and shells. They
+// read the file system and start nothing.
+//
+// Files, from the top: loads.go, files.go, shell.go, packagefile.go, lookup.go, line.go,
+// programs.go.
+package command
