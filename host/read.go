@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/plugin"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -88,7 +89,7 @@ func (p *Process) lockedProgram(of config.Plugin, path string, err error) error 
 			fault.PluginChecksum, "the program of plugin %q was replaced while junctor was running", of.Name,
 		).WithHint("start junctor again to use the program that was accepted")
 	}
-	return fault.As(err).WithHint("%s", config.PluginHint(of.Name))
+	return fault.As(err).WithHint("%s", lockfile.PluginHint(of.Name))
 }
 
 // mostPasted is the maximum number of servers that a hint shows.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/redact"
 )
@@ -33,7 +34,7 @@ type Config struct {
 	// input is absent; see Options.AbsentInputs.
 	Unread []string `json:",omitempty"`
 
-	Locks map[string]*Lock `json:"-"` // the lock files, by path
+	Locks map[string]*lockfile.File `json:"-"` // the lock files, by path
 
 	// SecretStore keeps the stored secrets; nil: the default store of the machine.
 	SecretStore *SecretStore

@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
@@ -129,7 +130,7 @@ func newContent(path, root string) *Content {
 		programs: map[string]string{},
 		settings: map[string]string{},
 	}
-	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, LockName), maxLock)
+	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, lockfile.Name), lockfile.MaxBytes)
 	return c
 }
 
@@ -267,7 +268,7 @@ func (c *Content) Files() []ContentFile {
 		all = append(all, ContentFile{c.relative(path), "link to " + link})
 	}
 	if !errors.Is(c.lockErr, fs.ErrNotExist) {
-		add(filepath.Join(c.Root, LockName), c.lock, c.lockErr)
+		add(filepath.Join(c.Root, lockfile.Name), c.lock, c.lockErr)
 	}
 	slices.SortFunc(all, func(a, b ContentFile) int { return strings.Compare(a.Name+a.SHA256, b.Name+b.SHA256) })
 	return all

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/redact"
 )
 
@@ -62,7 +63,7 @@ type loader struct {
 	shadowed []Shadowed
 	unread   []string // see Config.Unread
 
-	locks   map[string]*Lock // by path
+	locks   map[string]*lockfile.File // by path
 	plugins *pluginTable
 	blocked map[string]string // why the managed configuration does not allow servers, by name; nil: only warned of
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/secretname"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
@@ -22,7 +23,7 @@ func (c *Config) Written() []string {
 		all = append(all, path)
 	}
 	for _, path := range slices.Clone(all) {
-		all = append(all, filepath.Join(filepath.Dir(path), LockName))
+		all = append(all, filepath.Join(filepath.Dir(path), lockfile.Name))
 	}
 	return files(all)
 }

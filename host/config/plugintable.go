@@ -7,6 +7,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -55,13 +56,13 @@ func (t *pluginTable) isBundled(b Block) bool {
 
 // lock sets the sha256 of the third-party plugins without one to that of their lock file, if it
 // has one for this platform. The locks are by path.
-func (t *pluginTable) lock(locks map[string]*Lock) {
+func (t *pluginTable) lock(locks map[string]*lockfile.File) {
 	for _, p := range t.byName {
 		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || p.SHA256 != "" || locks[p.lock] == nil {
 			continue
 		}
 		p.Lock = p.lock
-		p.SHA256 = locks[p.lock].Plugins[p.Name].SHA256[Platform()]
+		p.SHA256 = locks[p.lock].Plugins[p.Name].SHA256[lockfile.Platform()]
 		p.Locked = p.SHA256 != ""
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 var (
@@ -223,7 +224,7 @@ func (t *pluginTable) pinPrograms(of *scope, reviewed *Content) {
 		case p.SHA256 != pin:
 			hint := "correct sha256, or put the right program there"
 			if p.Locked {
-				hint = PluginHint(name)
+				hint = lockfile.PluginHint(name)
 			}
 			of.empty("plugins").ErrorAt(p.at, hint,
 				"plugin %q: the program has sha256 %s, not %s", name, pin, p.SHA256)

@@ -7,6 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 // A Difference is a tool whose definition is not the accepted one.
@@ -79,7 +80,7 @@ func (s *Store) Accept(of *config.Server, digests map[string]string, held []cata
 
 // Forget removes a server from a lock file.
 func (s *Store) Forget(path, server string) error {
-	return s.rewrite(path, func(lock *config.Lock) (changed bool) {
+	return s.rewrite(path, func(lock *lockfile.File) (changed bool) {
 		_, changed = lock.Servers[server]
 		delete(lock.Servers, server)
 		return changed

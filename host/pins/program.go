@@ -3,7 +3,7 @@ package pins
 import (
 	"maps"
 
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 // Program returns the digest of a plugin's program on this platform in a lock file, or "".
@@ -11,15 +11,15 @@ func (s *Store) Program(path, plugin string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if lock := s.files[path]; lock != nil {
-		return lock.Plugins[plugin].SHA256[config.Platform()]
+		return lock.Plugins[plugin].SHA256[lockfile.Platform()]
 	}
 	return ""
 }
 
 // LockProgram pins the program of a plugin on this platform. Plugins that run are not affected.
 func (s *Store) LockProgram(path, plugin, version, digest string) error {
-	err := s.rewrite(path, func(lock *config.Lock) (changed bool) {
-		if p := lock.Plugins[plugin]; (version == "" || p.Version == version) && p.SHA256[config.Platform()] == digest {
+	err := s.rewrite(path, func(lock *lockfile.File) (changed bool) {
+		if p := lock.Plugins[plugin]; (version == "" || p.Version == version) && p.SHA256[lockfile.Platform()] == digest {
 			return false
 		}
 		setProgram(lock, plugin, version, digest)
@@ -30,7 +30,7 @@ func (s *Store) LockProgram(path, plugin, version, digest string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	next := config.NewLock(path)
+	next := lockfile.New(path)
 	if lock := s.files[path]; lock != nil {
 		next.Servers, next.Plugins = lock.Servers, maps.Clone(lock.Plugins)
 	}
@@ -40,14 +40,14 @@ func (s *Store) LockProgram(path, plugin, version, digest string) error {
 }
 
 // setProgram sets the digest of a program in a lock file. It changes no map of other lock files.
-func setProgram(lock *config.Lock, plugin, version, digest string) {
+func setProgram(lock *lockfile.File, plugin, version, digest string) {
 	sums := maps.Clone(lock.Plugins[plugin].SHA256)
 	if sums == nil {
 		sums = map[string]string{}
 	}
-	sums[config.Platform()] = digest
+	sums[lockfile.Platform()] = digest
 	if version == "" {
 		version = lock.Plugins[plugin].Version // until the program has said another one
 	}
-	lock.Plugins[plugin] = config.LockedPlugin{Version: version, SHA256: sums}
+	lock.Plugins[plugin] = lockfile.Plugin{Version: version, SHA256: sums}
 }

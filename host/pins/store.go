@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/filelock"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 const (
@@ -57,7 +58,7 @@ type Store struct {
 	o Options
 
 	mu        sync.Mutex
-	files     map[string]*config.Lock         // by path; mu guards the map, whose values are never changed
+	files     map[string]*lockfile.File       // by path; mu guards the map, whose values are never changed
 	told      map[string]bool                 // guarded by mu; the warnings that were given
 	full      map[serverKey]bool              // guarded by mu; servers whose new tools are too many for the file
 	unwritten map[serverKey]map[string]string // guarded by mu; digests that could not be written
@@ -79,7 +80,7 @@ func New(o Options) *Store {
 			return err
 		}
 	}
-	return &Store{o: o, files: map[string]*config.Lock{}, told: map[string]bool{}, full: map[serverKey]bool{},
+	return &Store{o: o, files: map[string]*lockfile.File{}, told: map[string]bool{}, full: map[serverKey]bool{},
 		unwritten: map[serverKey]map[string]string{}}
 }
 
@@ -135,7 +136,7 @@ func (s *Store) Of(of *config.Server) catalog.Pins {
 // used even if the file cannot be written. change must not wait, and must not change a map.
 func (s *Store) update(of *config.Server,
 	change func(inUse, inFile map[string]string) (use, write map[string]string)) error {
-	return s.rewrite(of.Lock, func(lock *config.Lock) (changed bool) {
+	return s.rewrite(of.Lock, func(lock *lockfile.File) (changed bool) {
 		var write map[string]string
 		s.use(of, func(inUse map[string]string) (use map[string]string) {
 			use, write = change(inUse, lock.Servers[of.Name])
@@ -152,7 +153,7 @@ func (s *Store) update(of *config.Server,
 }
 
 // rewrite changes a lock file. It excludes other processes meanwhile.
-func (s *Store) rewrite(path string, change func(*config.Lock) (changed bool)) error {
+func (s *Store) rewrite(path string, change func(*lockfile.File) (changed bool)) error {
 	ctx, cancel := context.WithTimeout(context.Background(), lockTime)
 	defer cancel()
 	release, err := s.exclude(ctx, path)
@@ -229,7 +230,7 @@ func (s *Store) forget(of *config.Server, names []string) {
 
 // setDigests makes digests those of a server. The caller holds mu.
 func (s *Store) setDigests(of *config.Server, digests map[string]string) {
-	next := config.NewLock(of.Lock)
+	next := lockfile.New(of.Lock)
 	if lock := s.files[of.Lock]; lock != nil {
 		next.Servers, next.Plugins = maps.Clone(lock.Servers), lock.Plugins
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 // A process is a Store as one of several processes has it.
@@ -47,7 +48,7 @@ func newProcess(t *testing.T, of *config.Server, more ...func(*Options)) *proces
 // reload applies the configuration with the lock file as it is now.
 func (p *process) reload(of *config.Server) (changed []string) {
 	lock, _ := config.ReadLock(of.Lock)
-	return p.Apply(&config.Config{Servers: []*config.Server{of}, Locks: map[string]*config.Lock{of.Lock: lock}})
+	return p.Apply(&config.Config{Servers: []*config.Server{of}, Locks: map[string]*lockfile.File{of.Lock: lock}})
 }
 
 // newServer returns a server whose lock file is in a directory of its own.
@@ -57,7 +58,7 @@ func newServer(t *testing.T, definitions string) *config.Server {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return &config.Server{Name: "a", Enabled: true, Definitions: definitions, Lock: filepath.Join(dir, config.LockName)}
+	return &config.Server{Name: "a", Enabled: true, Definitions: definitions, Lock: filepath.Join(dir, lockfile.Name)}
 }
 
 // tool returns a definition.
@@ -219,12 +220,12 @@ func TestWhatAnotherProcessAcceptsCountsAfterReload(t *testing.T) {
 func unwritable(t *testing.T) map[string]*config.Server {
 	absent, file, damaged := newServer(t, config.DefinitionsFirstUse), newServer(t, config.DefinitionsFirstUse),
 		newServer(t, config.DefinitionsFirstUse)
-	absent.Lock = filepath.Join(filepath.Dir(absent.Lock), "absent", config.LockName)
+	absent.Lock = filepath.Join(filepath.Dir(absent.Lock), "absent", lockfile.Name)
 	inFile := filepath.Join(filepath.Dir(file.Lock), "file")
 	if err := os.WriteFile(inFile, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file.Lock = filepath.Join(inFile, config.LockName)
+	file.Lock = filepath.Join(inFile, lockfile.Name)
 	if err := os.WriteFile(damaged.Lock, []byte("<<<<<<< ours\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -277,13 +278,13 @@ func TestPinsWithoutFile(t *testing.T) {
 // TestPinsAreWrittenWhenTheyCan checks that the file wins over pins in memory.
 func TestPinsAreWrittenWhenTheyCan(t *testing.T) {
 	of := newServer(t, config.DefinitionsFirstUse)
-	of.Lock = filepath.Join(filepath.Dir(of.Lock), "later", config.LockName)
+	of.Lock = filepath.Join(filepath.Dir(of.Lock), "later", lockfile.Name)
 	p := newProcess(t, of)
 	p.Of(of).Seen(tools("first", "x", "y"))
 	if err := os.Mkdir(filepath.Dir(of.Lock), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock := config.NewLock(of.Lock)
+	lock := lockfile.New(of.Lock)
 	lock.Servers["a"] = digests(tools("file", "x"))
 	if err := os.WriteFile(of.Lock, lock.HCL(), 0o600); err != nil {
 		t.Fatal(err)

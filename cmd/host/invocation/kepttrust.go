@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
@@ -36,7 +37,7 @@ func (inv *Invocation) KeepTrust(at config.Location) func(write func() (read, wr
 			return nil // the next use asks
 		}
 		record := before.Record(time.Time{})
-		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{config.LockName}) {
+		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{lockfile.Name}) {
 			return nil
 		}
 		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {

@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
 // TestTrustStaysOnlyForTheLockFileOfJunctor: another program changes the lock file while Junctor
@@ -42,18 +43,18 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 				t.Fatal(err)
 			}
 			digest := func() string {
-				lock, _ := config.ReadLock(filepath.Join(dir, config.LockName))
+				lock, _ := config.ReadLock(filepath.Join(dir, lockfile.Name))
 				return lock.SHA256
 			}
 			err = inv.KeepTrust(at)(func() (read, written string, err error) {
 				if c.before != "" {
-					put(config.LockName, c.before)
+					put(lockfile.Name, c.before)
 				}
 				read = digest()
-				put(config.LockName, own)
+				put(lockfile.Name, own)
 				written = digest()
 				if c.after != "" {
-					put(config.LockName, c.after)
+					put(lockfile.Name, c.after)
 				}
 				return read, written, nil
 			})

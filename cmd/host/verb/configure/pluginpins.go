@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/host/lockfile"
 	"github.com/junctor-mcp/junctor/host/pins"
 	"github.com/junctor-mcp/junctor/host/trust"
 )
@@ -50,7 +51,7 @@ func changedPrograms(ctx context.Context, inv *invocation.Invocation) (all []cha
 		}
 		for _, p := range r.Programs {
 			pin := lock.Plugins[p.Plugin]
-			pinned := pin.SHA256[config.Platform()]
+			pinned := pin.SHA256[lockfile.Platform()]
 			if pinned != "" && p.SHA256 != "" && p.SHA256 != pinned {
 				all = append(all, changedProgram{path, pin.Version, pinned, p, layer})
 			}
