@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/gateway"
@@ -32,7 +33,7 @@ import (
 type Options struct {
 	Config  config.Location // stays the same for the life of the App
 	Managed string          // see config.Options
-	Content *config.Content // the reviewed text of Config; nil: read the files
+	Content *review.Content // the reviewed text of Config; nil: read the files
 	Version string          // version of Junctor
 	Log     hclog.Logger
 	// Conceal is called with the function that masks secrets in texts of Log; nil: it has none.

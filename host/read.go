@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/lockfile"
@@ -17,7 +18,7 @@ import (
 
 // read reads the configuration. The generation is nil exactly when a diagnostic is an
 // error. It gets a number.
-func (p *Process) read(ctx context.Context, content *config.Content, number int) (*generation, source.Diagnostics) {
+func (p *Process) read(ctx context.Context, content *review.Content, number int) (*generation, source.Diagnostics) {
 	o := p.opts
 	g := &generation{
 		opts:      o,

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -35,7 +36,7 @@ type Reloaded struct {
 // concurrently; one runs at a time.
 func (a *App) Reload(
 	ctx context.Context,
-	content *config.Content,
+	content *review.Content,
 	by string,
 ) (changes *Reloaded, diags source.Diagnostics, err error) {
 	a.reloading.Lock()

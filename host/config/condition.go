@@ -60,7 +60,7 @@ type converter struct {
 
 // source returns the expression as the file has it.
 func (c converter) source(e hclsyntax.Expression) string {
-	return writtenIn(c.of.ev.Files, e)
+	return c.of.ev.Files.Written(e)
 }
 
 // refuse reports a part that conditions do not have.

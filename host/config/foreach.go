@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/managed"
@@ -40,8 +41,8 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 					r.WarnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
 						"only the servers of the managed configuration at %s are used, and not yours", rules.At)
 				case rules.Exclusive:
-				case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return labelOf(o) == s.owner+labelOf(b) }):
-					r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+labelOf(b))
+				case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return language.LabelOf(o) == s.owner+language.LabelOf(b) }):
+					r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+language.LabelOf(b))
 				default:
 					all = append(all, l.instances(s, b, taken)...)
 				}
@@ -59,15 +60,15 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 	if of.owner != "" && r.Label != "" {
 		r = r.called(of.owner + r.Label)
 	}
-	if b.Body.Attributes[forEach] == nil {
+	if b.Body.Attributes[expression.ForEach] == nil {
 		if l.shadow(r, taken) {
 			return nil
 		}
 		return []*draft{l.server(r)}
 	}
-	v, a, set := r.PublicValue(forEach, cty.DynamicPseudoType)
+	v, a, set := r.PublicValue(expression.ForEach, cty.DynamicPseudoType)
 	switch {
-	case !set && r.IsSkipped(forEach):
+	case !set && r.IsSkipped(expression.ForEach):
 		r = of.reader(r.Reader, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
 		return []*draft{l.server(r)}
 	case !set:
@@ -77,10 +78,10 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 	keys, ok := eachKeys(v)
 	switch {
 	case !ok:
-		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`, "%q must be a map or a list of texts, not %s", forEach, language.TypeName(v.Type()))
+		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`, "%q must be a map or a list of texts, not %s", expression.ForEach, language.TypeName(v.Type()))
 		return nil
 	case len(keys) > mostInstances:
-		r.ErrorAt(at, "", "%q has %d elements; the most is %d", forEach, len(keys), mostInstances)
+		r.ErrorAt(at, "", "%q has %d elements; the most is %d", expression.ForEach, len(keys), mostInstances)
 		return nil
 	}
 	if prefix := b.Body.Attributes["prefix"]; prefix != nil && len(keys) > 1 && !refersTo(prefix.Expr, "each") {
@@ -91,7 +92,7 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 	seen := map[string]bool{}
 	for _, e := range keys {
 		if seen[e.key] {
-			r.ErrorAt(at, "", "%q has %q twice", forEach, e.key)
+			r.ErrorAt(at, "", "%q has %q twice", expression.ForEach, e.key)
 			continue
 		}
 		seen[e.key] = true
@@ -120,9 +121,6 @@ func (l *loader) shadow(r blockReader, taken map[string]bool) bool {
 	l.shadowed = append(l.shadowed, Shadowed{Server: r.Label, At: source.StartOf(r.Head)})
 	return true
 }
-
-// forEach is the attribute that makes several servers of a block.
-const forEach = "for_each"
 
 // An element is one of for_each.
 type element struct {

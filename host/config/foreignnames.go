@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
@@ -76,7 +77,7 @@ var foreignNames = map[string][]foreignName{
 		{names: "disabledTools excludeTools excludedTools blockedTools deniedTools deny exclude", needs: "tools", hint: `write tools { deny = ["..."] }`},
 		{names: "enabledTools includeTools includedTools allowedTools toolFilter allow include tools", needs: "tools", hint: `write tools { allow = ["..."] }`},
 		{names: "toolPrefix namespace", needs: "prefix", hint: `write prefix = "..."`},
-		{names: "count replicas", needs: forEach, hint: `write for_each = ["NAME", "NAME"]: each element is a server of its own`},
+		{names: "count replicas", needs: expression.ForEach, hint: `write for_each = ["NAME", "NAME"]: each element is a server of its own`},
 		{names: "name id", hint: `remove it: the label of the block is the name, as in server "NAME" { ... }`},
 		{names: "description title displayName icon tags gallery", hint: "remove it, or write it as a comment: # ..."},
 		{names: "dependsOn", hint: "remove it: servers do not wait for each other"},

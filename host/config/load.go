@@ -27,7 +27,7 @@ func Load(ctx context.Context, o Options) (*Config, source.Diagnostics) {
 	}
 	switch {
 	case o.Content != nil:
-		l.tree.Root, l.tree.Reviewed = o.Content.Root, o.Content.texts
+		l.tree.Root, l.tree.Reviewed = o.Content.Root, o.Content.Texts()
 		first.keep(l.tree.AddTexts("")...)
 	case len(o.Text) > source.MaxFile:
 		l.files.Problem(language.Problem{
@@ -82,7 +82,7 @@ func newLoader(o Options) *loader {
 	l.plugins = newPluginTable(l.files, o)
 	l.ev = expression.New(l.files, expression.Inputs{
 		Lookup:  l.lookup,
-		Read:    o.Content.read,
+		Read:    o.Content.ReadFile,
 		Static:  o.Static,
 		Absent:  o.AbsentInputs,
 		Foreign: foreignHint,

@@ -216,3 +216,25 @@ server "server-%d" {
 	}
 	t.Logf("%d KiB took %v", text.Len()>>10, time.Since(begin))
 }
+
+// TestLoadRejectsOtherProgramThanReviewed checks that the sha256 in the configuration
+// must be that of the reviewed program.
+func TestLoadRejectsOtherProgramThanReviewed(t *testing.T) {
+	dir := t.TempDir()
+	path, reviewed, other := filepath.Join(dir, "junctor.hcl"), strings.Repeat("a", 64), strings.Repeat("b", 64)
+	for sha256, want := range map[string]string{reviewed: "", other: "the program has sha256 " + reviewed + ", not " + other} {
+		text := "plugins {\n  required = { acme = { source = \"./plugins\", sha256 = \"" + sha256 + "\" } }\n}\n"
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, diags := ReadContent(path, nil)
+		if c == nil {
+			t.Fatal(diags)
+		}
+		c.Pin("acme", reviewed)
+		cfg, diags := Load(t.Context(), Options{Path: path, Content: c})
+		if (cfg != nil) != (want == "") || want != "" && !strings.Contains(diags.Err().Error(), want) {
+			t.Errorf("%s: %v", sha256, diags)
+		}
+	}
+}

@@ -65,7 +65,8 @@ func (l *loader) lockOf(layer int, path string) *lockfile.File {
 	if layer > 0 || l.Content == nil {
 		return readLock(l.files, path)
 	}
-	return parseLock(l.files, path, l.Content.lock, l.Content.lockErr)
+	text, err := l.Content.Lock()
+	return parseLock(l.files, path, text, err)
 }
 
 // readLock is ReadLock; it records problems in a set.

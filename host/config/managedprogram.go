@@ -85,7 +85,7 @@ func (c managedCheck) exposedProgram(name string) string {
 	if strings.ContainsAny(name, `/`+string(filepath.Separator)) {
 		return ""
 	}
-	path := searchPath{list: c.path, known: true}.find(name)
+	path := command.SearchPath{List: c.path, Known: true}.Find(name)
 	if !filepath.IsAbs(path) {
 		return "" // there is no such program
 	}

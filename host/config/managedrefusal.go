@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -33,10 +34,10 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 	_, _ = l.load(ctx)
 	taken := map[string]bool{}
 	for _, b := range l.managedBlocks("server") {
-		taken[labelOf(b)] = true
+		taken[language.LabelOf(b)] = true
 	}
 	for _, b := range l.layers[0].top["server"] {
-		switch name := labelOf(b); {
+		switch name := language.LabelOf(b); {
 		case rules.Exclusive:
 			l.blocked[name] = "only its own servers are used, as it says at " + rules.At
 		case taken[name]:

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -50,7 +51,7 @@ type Options struct {
 
 	// Content is the reviewed text and the reviewed programs of plugins. Load uses
 	// them instead of the files at Path; nil reads Path.
-	Content *Content
+	Content *review.Content
 
 	// Static evaluates nothing but literals, reads nothing that the configuration names except
 	// modules below the directory of Path, and reports plugins that Describe cannot describe as

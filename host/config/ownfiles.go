@@ -61,7 +61,7 @@ func (c *Config) Keys() []string {
 // of a certificate.
 func (b *Block) secretFiles() (all []string) {
 	var settings map[string]any
-	if json.Unmarshal(b.Settings, &settings) != nil || b.Component == wrappingTransport {
+	if json.Unmarshal(b.Settings, &settings) != nil || b.Component == command.WrappingTransport {
 		return nil
 	}
 	var find func(members map[string]any)
@@ -125,7 +125,7 @@ func (c *Config) Changeable() (all []string) {
 // Changeable returns the directories that tools of the server may change if it is a wrapped
 // program: its working directory, and what its sandbox block grants for writing.
 func (s *Server) Changeable() (all []string) {
-	if s.Transport.Component != wrappingTransport {
+	if s.Transport.Component != command.WrappingTransport {
 		return nil
 	}
 	var settings struct {
@@ -156,7 +156,7 @@ func (b *Block) used(lookup func(string) (string, bool)) (named, packages []stri
 		named, packages = append(named, files...), append(packages, dirs...)
 	}
 	var values map[string]any
-	if b.Component == wrappingTransport || json.Unmarshal(b.Settings, &values) != nil {
+	if b.Component == command.WrappingTransport || json.Unmarshal(b.Settings, &values) != nil {
 		return named, packages
 	}
 	if env, ok := values["env"].(map[string]any); ok { // whose names are not those of settings
@@ -182,7 +182,7 @@ func (b *Block) commandFiles(s *programSettings, lookup func(string) (string, bo
 		}
 		line := command.Line{
 			Words: words, Env: env, Dir: source.AbsoluteIn(b.Dir, cwd), Path: path,
-			Wrapped: b.Component == wrappingTransport,
+			Wrapped: b.Component == command.WrappingTransport,
 		}
 		files, dirs := line.Files()
 		named = append(named, files...)

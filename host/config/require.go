@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 	"github.com/junctor-mcp/junctor/host/lockfile"
@@ -208,13 +209,13 @@ func (t *pluginTable) pluginBlock(s blockReader) {
 
 // pinPrograms sets the sha256 of every third-party plugin to that of the program
 // that was reviewed. of is any scope.
-func (t *pluginTable) pinPrograms(of *scope, reviewed *Content) {
+func (t *pluginTable) pinPrograms(of *scope, reviewed *review.Content) {
 	for _, name := range slices.Sorted(maps.Keys(t.byName)) {
 		p := t.byName[name]
 		if p.Source == "" || strings.HasPrefix(p.Source, "builtin/") || reviewed.Text(p.at.Filename) == nil {
 			continue
 		}
-		pin := reviewed.programs[name]
+		pin := reviewed.Pinned(name)
 		switch {
 		case pin == "":
 			of.empty("plugins").ErrorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,

@@ -85,7 +85,7 @@ type ToolCommand struct {
 // ToolCommands returns the programs of the tool blocks of a transport that differ from the
 // program of the transport.
 func (b *Block) ToolCommands() (all []ToolCommand) {
-	if b.Component != wrappingTransport {
+	if b.Component != command.WrappingTransport {
 		return nil
 	}
 	s := b.programs()

@@ -11,7 +11,7 @@ import (
 func Added(path string, before, after []byte, lookup func(string) (string, bool)) ([]string, source.Diagnostics) {
 	var items [2][]string
 	for i, text := range [][]byte{before, after} {
-		content, diags := config.ReadText(path, text, lookup)
+		content, diags := config.ReadContentText(path, text, lookup)
 		if content == nil {
 			return nil, diags
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -24,7 +25,7 @@ const (
 // A Review is a configuration that was read and not evaluated.
 type Review struct {
 	Path     string // canonical
-	Content  *config.Content
+	Content  *review.Content
 	Digest   string
 	Programs []Program
 }
@@ -60,7 +61,7 @@ func Read(at config.Location, lookup func(string) (string, bool),
 	r, left := &Review{Path: path, Content: content}, int64(maxHashed)
 	for _, p := range content.Plugins {
 		program := Program{Plugin: p.Name, Path: p.Source}
-		found, err := find(p)
+		found, err := find(config.Plugin{Name: p.Name, Use: p.Name, Source: p.Source, At: p.At})
 		if err == nil {
 			program.Path = found
 			program.SHA256, err = hashFile(found, &left)
@@ -111,7 +112,7 @@ func (r *Review) Items() []string {
 		if p.Problem != "" {
 			digest = "not readable"
 		}
-		all = append(all, string(config.Loads)+" "+p.Path+", "+digest)
+		all = append(all, string(review.Loads)+" "+p.Path+", "+digest)
 	}
 	seen := map[string]bool{}
 	for _, item := range r.Content.Outline {
@@ -124,7 +125,7 @@ func (r *Review) Items() []string {
 }
 
 // itemText returns an item of an outline as a line.
-func itemText(item config.Item) string {
+func itemText(item review.Item) string {
 	text := string(item.Kind) + " " + item.Text
 	if item.In != "" {
 		text += "  [" + item.In + "]"

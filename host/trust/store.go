@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/renameio/v2/maybe"
 
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
@@ -32,7 +32,7 @@ type Record struct {
 	Digest string               `json:"digest"` // of config.Content
 	At     time.Time            `json:"at"`
 	Items  []string             `json:"items"` // of Review.Items
-	Files  []config.ContentFile `json:"files"`
+	Files  []review.ContentFile `json:"files"`
 	// Settings is that of config.Content; empty in a record of an older version.
 	Settings string `json:"settings,omitempty"`
 }

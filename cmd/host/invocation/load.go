@@ -8,6 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -54,7 +55,7 @@ func (inv *Invocation) TryLoad(ctx context.Context, needs Needs) (*host.App, sou
 }
 
 // LoadAt loads the configuration at a location. content is the trusted content, or nil.
-func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *config.Content, needs Needs) (*host.App, source.Diagnostics, error) {
+func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *review.Content, needs Needs) (*host.App, source.Diagnostics, error) {
 	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}

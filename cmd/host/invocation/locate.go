@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // Locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *config.Content, source.Diagnostics, error) {
+func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *review.Content, source.Diagnostics, error) {
 	layers := inv.Layers
 	if len(n.Paths) > 0 {
 		layers = n.Paths
@@ -110,7 +111,7 @@ func absoluteRoots(n Needs) (roots []string, err error) {
 func (inv *Invocation) ContentDigest(at config.Location) string {
 	var all []string
 	for _, path := range append([]string{at.Path}, at.UnderPaths()...) {
-		all = append(all, config.Digest(path, inv.Lookup))
+		all = append(all, config.ContentDigest(path, inv.Lookup))
 	}
 	return strings.Join(all, " ")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/terminal"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -43,7 +44,7 @@ func (inv *Invocation) Review(at config.Location) (*trust.Review, source.Diagnos
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*config.Content, source.Diagnostics, error) {
+func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*review.Content, source.Diagnostics, error) {
 	if !at.Found {
 		return nil, nil, nil
 	}

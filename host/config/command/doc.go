@@ -6,6 +6,6 @@
 // command line does not name. Both know the usual interpreters, package runners and shells. They
 // read the file system and start nothing.
 //
-// Files, from the top: loads.go, files.go, shell.go, packagefile.go, lookup.go, line.go,
+// Files, from the top: loads.go, files.go, shell.go, packagefile.go, lookup.go, searchpath.go, line.go,
 // programs.go.
 package command

@@ -7,6 +7,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
+// ForEach is the attribute of a block that stands for one block for each element of a value.
+const ForEach = "for_each"
+
 // Inputs are what expressions may read.
 type Inputs struct {
 	// Lookup reads the environment.

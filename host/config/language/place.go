@@ -178,3 +178,6 @@ func Plain(e hclsyntax.Expression) hclsyntax.Expression {
 
 // Inside appends steps to a path without changing it.
 func Inside(within []Step, next ...Step) []Step { return slices.Concat(within, next) }
+
+// LabelOf returns the labels of a block with spaces between them.
+func LabelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }

@@ -4,6 +4,6 @@
 // could be a secret. It knows no block of the language.
 //
 // Files, from the top: render.go, diagnostic.go, tree.go, reading.go, pasted.go, quotes.go,
-// hcldiagnostics.go, foreignsyntax.go, foreignreferences.go, set.go, snippet.go, mask.go,
+// hcldiagnostics.go, foreignsyntax.go, foreignreferences.go, set.go, written.go, snippet.go, mask.go,
 // harmless.go, file.go, paths.go, position.go.
 package source

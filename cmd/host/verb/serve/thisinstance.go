@@ -17,7 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/authn"
-	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/review"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/doctor"
@@ -298,7 +298,7 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, s
 // trusted returns the content of the configuration that the process was started with, if
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
-func (s *thisInstance) trusted(ctx context.Context) (*config.Content, source.Diagnostics, error) {
+func (s *thisInstance) trusted(ctx context.Context) (*review.Content, source.Diagnostics, error) {
 	return s.inv.Trusted(ctx, s.app.Location(), invocation.Needs{}, false)
 }
 

@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"path/filepath"
@@ -33,9 +33,9 @@ func (o *outliner) links(dir string, e hclsyntax.Expression) string {
 		_, value, _ := strings.Cut(text, "=")
 		for _, name := range []string{text, value} {
 			if link := o.target(dir, name); link != "" && len(texts) == 1 {
-				notes = append(notes, "which leads to "+visible(link))
+				notes = append(notes, "which leads to "+source.Visible(link))
 			} else if link != "" {
-				notes = append(notes, visible(name)+" leads to "+visible(link))
+				notes = append(notes, source.Visible(name)+" leads to "+source.Visible(link))
 			}
 		}
 	}

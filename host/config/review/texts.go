@@ -1,11 +1,8 @@
-package config
+package review
 
 import (
-	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -36,7 +33,7 @@ func (o *outliner) members(object *hclsyntax.ObjectConsExpr) string {
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}
-		all = append(all, visible(name)+" = "+o.redactedSource(name, item.ValueExpr))
+		all = append(all, source.Visible(name)+" = "+o.redactedSource(name, item.ValueExpr))
 	}
 	return "{ " + strings.Join(all, ", ") + " }"
 }
@@ -64,7 +61,7 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 	}
 	if text, ok := language.Literal(e); ok {
 		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
-			all = append(all, visible(u.Scheme+"://"+u.Host))
+			all = append(all, source.Visible(u.Scheme+"://"+u.Host))
 		}
 		return all
 	}
@@ -75,38 +72,4 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 }
 
 // written returns the source text of an expression on one line.
-func (o *outliner) written(e hclsyntax.Expression) string { return writtenIn(o.tree.Files, e) }
-
-// writtenIn returns the source text of an expression in a file of a set on one line.
-func writtenIn(files *source.Set, e hclsyntax.Expression) string {
-	r := e.Range()
-	s := files.File(r.Filename)
-	if s == nil || r.End.Byte > len(s.Text) || r.Start.Byte > r.End.Byte {
-		return "…"
-	}
-	return visible(strings.Join(strings.Fields(string(s.Text[r.Start.Byte:r.End.Byte])), " "))
-}
-
-// visible escapes the invisible characters of a text, so that a terminal shows all of
-// it. It replaces four or more spaces by their number, and masks a login in a URL.
-func visible(text string) string {
-	var b strings.Builder
-	for _, r := range plainLogin.ReplaceAllString(text, "://"+redact.Mask+"@") {
-		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
-			b.WriteRune(r)
-		} else {
-			quoted := strconv.QuoteRuneToASCII(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return manySpaces.ReplaceAllStringFunc(b.String(), func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
-}
-
-// fillers are invisible characters that Unicode classifies as letters or symbols.
-const fillers = "\u115f\u1160\u3164\uffa0\u2800"
-
-var manySpaces = lazyregexp.New(` {4,}`)
-
-// plainLogin matches the user name and the password in a URL. Unlike login it does not
-// match special characters of a shell, because an outline must not mask commands.
-var plainLogin = lazyregexp.New(`://[\w.~%!*+,=:-]*@`)
+func (o *outliner) written(e hclsyntax.Expression) string { return o.tree.Files.Written(e) }

@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"os"
@@ -69,7 +69,7 @@ func TestOutlineFindsProgramsInThePathThatDecides(t *testing.T) {
 				text = c.before + "\nmodule \"m\" {\n  source = \"./m\"\n}\n"
 			}
 			path := write("clone/junctor.hcl", places.Replace(text), 0o600)
-			content, diags := ReadContent(path, func(name string) (string, bool) { return bin, name == "PATH" })
+			content, diags := Read(path, factsOf(func(name string) (string, bool) { return bin, name == "PATH" }))
 			if content == nil {
 				t.Fatal(diags)
 			}

@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/junctor-mcp/junctor/host/config/command"
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
@@ -18,62 +19,6 @@ import (
 	"github.com/junctor-mcp/junctor/host/redact"
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
-
-// An Item is one action of a configuration. Its text is safe to print, because all
-// invisible characters are escaped.
-//
-// An outline is made from the source text without evaluation. A literal is shown as
-// its value, any other expression as its source. Therefore a condition on the
-// environment cannot show one action and perform another.
-type Item struct {
-	Kind ItemKind
-	Text string
-	In   string // the block, such as `server "files"`; may be empty
-	At   source.Position
-}
-
-// An ItemKind is a kind of action.
-type ItemKind string
-
-// The kinds of actions.
-const (
-	Runs     ItemKind = "runs"     // a program, with its arguments
-	Loads    ItemKind = "loads"    // a plugin that is not bundled
-	Contacts ItemKind = "contacts" // a host
-	Listens  ItemKind = "listens"  // an address
-	Reads    ItemKind = "reads"    // a file, an environment variable or a stored secret
-	Writes   ItemKind = "writes"   // a file or directory, by a wrapped program
-	Sets     ItemKind = "sets"     // an environment variable of a program, or another setting
-	Passes   ItemKind = "passes"   // environment variables of Junctor to a program
-	Keeps    ItemKind = "keeps"    // secrets, in a store
-	Computes ItemKind = "computes" // a local that others refer to
-)
-
-// itemOrder is the order of the kinds in an outline.
-var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Writes, Sets, Passes, Keeps, Listens, Computes}
-
-// An outliner makes the outline of a loader's sources.
-type outliner struct {
-	tree    *source.Tree
-	lookup  func(name string) (string, bool) // a variable of the environment; nil: os.LookupEnv
-	content *Content
-	uses    map[string]hclsyntax.Expression // "use" of the plugin blocks, by label
-	items   []Item
-	plugins []Plugin
-	source  *source.File // of the current block
-	in      string
-
-	dir    string // in which the program of the current block looks for its arguments
-	within string // the nested blocks that the current block is in, such as `tool "x": `; may be empty
-	// computedDir is true if that directory is not known.
-	computedDir bool
-	// transport is the transport block that the current tool block is in; nil outside of one.
-	transport  *hclsyntax.Body
-	thirdParty bool // the current block belongs to a plugin that is not bundled
-	showsAll   bool // every attribute of the current block is shown
-	showsText  bool // every attribute of the current block is shown that may have a text of any kind
-	inherits   bool // the current block is a transport, which has the env of defaults
-}
 
 // outline returns the actions of the sources and their third-party plugins.
 func (o *outliner) outline() ([]Item, []Plugin) {
@@ -102,10 +47,6 @@ func (o *outliner) outline() ([]Item, []Plugin) {
 	return slices.Compact(o.items), o.plugins
 }
 
-func (o *outliner) add(kind ItemKind, at hcl.Range, text string) {
-	o.items = append(o.items, Item{Kind: kind, Text: text, In: o.in, At: source.StartOf(at)})
-}
-
 // required adds the plugins of a plugins block.
 func (o *outliner) required(b *hclsyntax.Block) {
 	for _, a := range sortedAttributes(b.Body) {
@@ -123,8 +64,8 @@ func (o *outliner) required(b *hclsyntax.Block) {
 // used adds the plugin whose program a plugin block runs.
 func (o *outliner) used(b *hclsyntax.Block) {
 	if use := b.Body.Attributes["use"]; use != nil {
-		o.uses[labelOf(b)] = use.Expr
-		o.add(Loads, use.SrcRange, "plugin "+visible(labelOf(b))+" with the program of "+o.written(use.Expr))
+		o.uses[language.LabelOf(b)] = use.Expr
+		o.add(Loads, use.SrcRange, "plugin "+source.Visible(language.LabelOf(b))+" with the program of "+o.written(use.Expr))
 	}
 }
 
@@ -144,11 +85,11 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 		path, ok := language.Literal(field.ValueExpr)
 		switch {
 		case !ok || source.IsRemote(filepath.FromSlash(path), o.content.Root):
-			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+o.written(field.ValueExpr))
+			o.add(Loads, item.KeyExpr.Range(), "plugin "+source.Visible(name)+" from "+o.written(field.ValueExpr))
 		case !strings.HasPrefix(path, "builtin/"):
 			program := source.AbsoluteIn(o.source.Dir, filepath.FromSlash(path))
-			o.plugins = append(o.plugins, Plugin{Name: name, Use: name, Source: program, At: source.StartOf(item.KeyExpr.Range())})
-			o.add(Loads, item.KeyExpr.Range(), "plugin "+visible(name)+" from "+visible(program))
+			o.plugins = append(o.plugins, Plugin{Name: name, Source: program, At: source.StartOf(item.KeyExpr.Range())})
+			o.add(Loads, item.KeyExpr.Range(), "plugin "+source.Visible(name)+" from "+source.Visible(program))
 		}
 	}
 }
@@ -165,9 +106,9 @@ func (o *outliner) calls(s *source.File) {
 		if !ok {
 			name = o.written(call.Args[0])
 		}
-		text := what[call.Name] + visible(name)
+		text := what[call.Name] + source.Visible(name)
 		if in := o.content.included[source.AbsoluteIn(s.Dir, name)]; ok && call.Name == "file" && in.link != "" {
-			text += ", which leads to " + visible(in.link)
+			text += ", which leads to " + source.Visible(in.link)
 		}
 		o.add(Reads, call.Range(), text)
 		return nil
@@ -176,45 +117,45 @@ func (o *outliner) calls(s *source.File) {
 
 // top outlines one top-level block.
 func (o *outliner) top(b *hclsyntax.Block) {
-	o.in, o.thirdParty, o.showsAll = visible(language.TitleOf(b)), false, b.Type == "audit"
+	o.in, o.thirdParty, o.showsAll = source.Visible(language.TitleOf(b)), false, b.Type == "audit"
 	switch b.Type {
 	case "plugins":
 		return
 	case "locals":
 		for _, a := range sortedAttributes(b.Body) {
-			o.add(Computes, a.NameRange, "local."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
+			o.add(Computes, a.NameRange, "local."+source.Visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
 	case "module":
 		for _, a := range sortedAttributes(b.Body) {
 			if a.Name != "source" {
-				o.add(Computes, a.NameRange, "var."+visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
+				o.add(Computes, a.NameRange, "var."+source.Visible(a.Name)+" = "+o.written(a.Expr)) // may be a command
 			}
 		}
 		return
 	case "variable":
 		if o.tree.ModuleOf(o.source) == "" {
-			o.add(Reads, b.TypeRange, "environment variable "+visible(expression.VariablePrefix+labelOf(b)))
+			o.add(Reads, b.TypeRange, "environment variable "+source.Visible(expression.VariablePrefix+language.LabelOf(b)))
 		}
 		if a := b.Body.Attributes["default"]; a != nil {
-			o.add(Computes, a.NameRange, "var."+visible(labelOf(b))+" = "+o.written(a.Expr)) // may be a command
+			o.add(Computes, a.NameRange, "var."+source.Visible(language.LabelOf(b))+" = "+o.written(a.Expr)) // may be a command
 		}
 		return
 	case "audit":
 		o.add(Sets, b.TypeRange, "what is recorded about requests, and for how long")
 	case "console":
-		o.listens(b, language.Defaults[Console]().Listen)
+		o.listens(b, o.facts.Console)
 	case "telemetry":
 		for _, inner := range b.Body.Blocks {
 			if inner.Type == "metrics" {
-				o.listens(inner, language.Defaults[Metrics]().Listen)
+				o.listens(inner, o.facts.Metrics)
 			}
 		}
 	case "secret_store":
-		o.add(Keeps, b.TypeRange, "secrets in the store "+visible(labelOf(b)))
+		o.add(Keeps, b.TypeRange, "secrets in the store "+source.Visible(language.LabelOf(b)))
 		o.thirdParty = o.isThirdParty(b)
 	}
-	if a := b.Body.Attributes[forEach]; a != nil && b.Type == "server" {
+	if a := b.Body.Attributes[expression.ForEach]; a != nil && b.Type == "server" {
 		o.add(Computes, a.NameRange, "each of "+o.written(a.Expr)) // may be a command
 	}
 	o.body(b.Body)
@@ -227,17 +168,15 @@ func (o *outliner) listens(b *hclsyntax.Block, address string) {
 	}
 }
 
-func labelOf(b *hclsyntax.Block) string { return strings.Join(b.Labels, " ") }
-
 // isThirdParty reports whether a block's label names a plugin that is not bundled.
 func (o *outliner) isThirdParty(b *hclsyntax.Block) bool {
-	name, _, _ := strings.Cut(labelOf(b), "/")
+	name, _, _ := strings.Cut(language.LabelOf(b), "/")
 	if use, ok := o.uses[name]; ok {
 		if name, ok = language.Literal(use); !ok {
 			return true
 		}
 	}
-	return !slices.Contains(bundled, name) && name != fileKind || slices.ContainsFunc(o.plugins, func(p Plugin) bool { return p.Name == name })
+	return !slices.Contains(o.facts.Bundled, name) || slices.ContainsFunc(o.plugins, func(p Plugin) bool { return p.Name == name })
 }
 
 // body outlines the attributes and the nested blocks of a block.
@@ -255,14 +194,14 @@ func (o *outliner) body(body *hclsyntax.Body) {
 		}
 		was := *o
 		if b.Type == "auth" && strings.HasPrefix(o.in, "gateway") {
-			o.add(Sets, b.TypeRange, "that clients are admitted by "+visible(labelOf(b)))
+			o.add(Sets, b.TypeRange, "that clients are admitted by "+source.Visible(language.LabelOf(b)))
 			o.showsAll = true // as whom, with which roles, and from where
 		}
 		o.inherits = o.inherits || b.Type == "transport"
 		if b.Type == "transport" || b.Type == "auth" && strings.HasPrefix(o.in, "server ") {
 			o.thirdParty = o.isThirdParty(b)
 		}
-		if b.Type == "transport" && labelOf(b) == wrappingTransport && !o.thirdParty {
+		if b.Type == "transport" && language.LabelOf(b) == command.WrappingTransport && !o.thirdParty {
 			o.needs(b.Body)
 			o.anywhere(b.Body)
 		}
@@ -271,7 +210,7 @@ func (o *outliner) body(body *hclsyntax.Body) {
 			o.transport = b.Body
 		}
 		if b.Type == "tool" || b.Type == "argument" {
-			o.within += visible(language.TitleOf(b)) + ": "
+			o.within += source.Visible(language.TitleOf(b)) + ": "
 			o.showsText = true // of which a command may be made
 		}
 		o.body(b.Body)
@@ -303,7 +242,7 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
 	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
-		o.add(Sets, a.SrcRange, o.within+visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.Dir), a.Expr))
+		o.add(Sets, a.SrcRange, o.within+source.Visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.Dir), a.Expr))
 	}
 }
 
@@ -374,15 +313,6 @@ func (o *outliner) each(a *hclsyntax.Attribute, kind string, shown func(name str
 		if !ok {
 			name = o.written(item.KeyExpr)
 		}
-		o.add(Sets, item.KeyExpr.Range(), kind+" "+visible(name)+"="+shown(name, item.ValueExpr))
+		o.add(Sets, item.KeyExpr.Range(), kind+" "+source.Visible(name)+"="+shown(name, item.ValueExpr))
 	}
-}
-
-func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
-	var all []*hclsyntax.Attribute
-	for _, a := range body.Attributes {
-		all = append(all, a)
-	}
-	slices.SortFunc(all, func(a, b *hclsyntax.Attribute) int { return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte) })
-	return all
 }

@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ import (
 )
 
 // A Content is the text of a configuration, read once and not evaluated. A person
-// reviews it before the configuration is used for the first time. [Load] with
-// [Options.Content] uses exactly this text, even if the files have changed since.
+// reviews it before the configuration is used for the first time. Load with
+// this Content uses exactly this text, even if the files have changed since.
 //
 // A Content is not safe for concurrent use.
 type Content struct {
@@ -55,83 +55,6 @@ type include struct {
 	text []byte
 	err  error
 	link string
-}
-
-// ReadContent reads and parses the configuration at path, a file or a directory. It
-// evaluates no expression and starts no program. It opens only the files of the
-// configuration and files below its directory that file() names. The Content is nil
-// exactly if a diagnostic is an error.
-func ReadContent(path string, lookup func(string) (string, bool)) (*Content, source.Diagnostics) {
-	return readContent(Options{Path: path, Lookup: lookup}, true)
-}
-
-// ReadText is [ReadContent] for the text that the file at path is to have, which may use
-// modules in any directory.
-func ReadText(path string, text []byte, lookup func(string) (string, bool)) (*Content, source.Diagnostics) {
-	if text == nil {
-		text = []byte{} // of a new file
-	}
-	return readContent(Options{Path: path, Lookup: lookup, Texts: map[string][]byte{path: text}}, false)
-}
-
-// Digest returns a text that changes with the content of the configuration at path, which
-// may use modules in any directory.
-func Digest(path string, lookup func(string) (string, bool)) string {
-	content, diags := readContent(Options{Path: path, Lookup: lookup}, false)
-	if content == nil {
-		return "invalid: " + diags.Err().Error()
-	}
-	return content.Digest()
-}
-
-// readContent is ReadContent; the modules of a content that is for a review are in the
-// directory of the configuration.
-func readContent(o Options, review bool) (*Content, source.Diagnostics) {
-	files, path, dir := source.NewSet(languageWords()), o.Path, source.RootOf(o.Path)
-	files.Texts = o.Texts
-	if o.Texts[path] != nil {
-		dir = filepath.Dir(path) // the file may be new
-	}
-	files.Read(path)
-	t := source.NewTree(files)
-	root, err := source.Canonical(dir)
-	if err == nil && review { // else it is reported below
-		t.Root = root
-	}
-	if files.Count() > 0 || !t.Parse() || files.Count() > 0 {
-		return nil, files.Diagnostics()
-	}
-	if err != nil {
-		files.Problem(language.Problem{
-			At:      hcl.Range{Filename: path},
-			Summary: "cannot find the directory of the configuration: " + source.Cause(err).Error(),
-		})
-		return nil, files.Diagnostics()
-	}
-	c := newContent(path, root)
-	for _, f := range files.All {
-		module := t.ModuleOf(f)
-		c.texts = append(c.texts, source.NamedText{Name: f.Name, Module: module, Text: f.Text})
-		c.keepSettings(f, module)
-		c.include(f)
-	}
-	out := outliner{tree: t, lookup: o.Lookup, content: c}
-	c.Outline, c.Plugins = out.outline()
-	return c, files.Diagnostics()
-}
-
-// newContent returns the content of a configuration without files, but for its lock file.
-func newContent(path, root string) *Content {
-	c := &Content{
-		Path:     path,
-		Root:     root,
-		included: map[string]include{},
-		links:    map[string]string{},
-		programs: map[string]string{},
-		settings: map[string]string{},
-	}
-	c.lock, c.lockErr = source.ReadFile(filepath.Join(root, lockfile.Name), lockfile.MaxBytes)
-	return c
 }
 
 // include reads the files below Root that file() names in a source. Files elsewhere
@@ -187,9 +110,9 @@ func (c *Content) leadsOut(path string) string {
 // errNotReviewed is the error for a file below Root that was not reviewed.
 var errNotReviewed = errors.New("a file below the directory of a configuration that was found there must be named by a text in quotes and nothing else")
 
-// read returns the content of a file for file(). Below Root it returns the reviewed
+// ReadFile returns the content of a file for file(). Below Root it returns the reviewed
 // content, and fails for a file that was not reviewed. c may be nil.
-func (c *Content) read(path string) ([]byte, error) {
+func (c *Content) ReadFile(path string) ([]byte, error) {
 	if c == nil {
 		return source.ReadFile(path, expression.MaxIncluded)
 	}
@@ -215,6 +138,15 @@ func (c *Content) Text(name string) []byte {
 	}
 	return nil
 }
+
+// Texts returns the files of the configuration.
+func (c *Content) Texts() []source.NamedText { return c.texts }
+
+// Lock returns the text of the lock file. The error is [fs.ErrNotExist] if there is none.
+func (c *Content) Lock() ([]byte, error) { return c.lock, c.lockErr }
+
+// Pinned returns the sha256 that Pin recorded for the program of a plugin, or "".
+func (c *Content) Pinned(plugin string) string { return c.programs[plugin] }
 
 // Pin records the sha256 of a plugin's program. Load rejects another program.
 func (c *Content) Pin(plugin, sha256 string) { c.programs[plugin] = sha256 }

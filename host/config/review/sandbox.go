@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"strings"
@@ -7,11 +7,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
-
-// wrappingTransport is the transport whose programs run in the sandbox.
-const wrappingTransport = "cli"
 
 // needs adds what the sandbox lets the programs of a transport block and of its tools reach
 // because they are known programs.
@@ -51,7 +49,7 @@ func (o *outliner) needsOf(body *hclsyntax.Body) {
 		words = append(words, word)
 	}
 	for _, need := range sandbox.Needs(words) {
-		paths := visible(strings.Join(need.Paths, ", "))
+		paths := source.Visible(strings.Join(need.Paths, ", "))
 		switch need.Kind {
 		case sandbox.ReadNeed:
 			o.add(Reads, command.SrcRange, paths+", by its program: "+need.Reason)
@@ -90,7 +88,7 @@ func (o *outliner) sandboxed(body *hclsyntax.Body) {
 		case "unix_sockets":
 			o.opens(a, "unix sockets of this machine", "unix sockets of this machine if "+o.written(a.Expr))
 		default:
-			o.add(Sets, a.SrcRange, visible(a.Name)+" = "+o.written(a.Expr))
+			o.add(Sets, a.SrcRange, source.Visible(a.Name)+" = "+o.written(a.Expr))
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package review
 
 import (
 	"cmp"
@@ -57,7 +57,7 @@ func (o *outliner) place(cwd *hclsyntax.Attribute) (dir string, computed bool, w
 		return cmp.Or(o.dir, o.source.Dir), true, ", in " + o.written(cwd.Expr)
 	}
 	dir = source.AbsoluteIn(o.source.Dir, text)
-	return dir, false, ", in " + visible(dir) + o.links(o.source.Dir, cwd.Expr)
+	return dir, false, ", in " + source.Visible(dir) + o.links(o.source.Dir, cwd.Expr)
 }
 
 // commandLine returns the program of a block and its fixed arguments.
@@ -68,11 +68,11 @@ func (o *outliner) commandLine(body *hclsyntax.Body, command *hclsyntax.Attribut
 	}
 	switch named := !strings.ContainsAny(first, `/`+string(filepath.Separator)); {
 	case named:
-		first = o.searchPath(body).find(first)
+		first = o.searchPath(body).Find(first)
 	case !computed:
 		first = source.AbsoluteIn(dir, filepath.FromSlash(first))
 	}
-	return strings.TrimSpace(visible(first) + " " + o.list(rest))
+	return strings.TrimSpace(source.Visible(first) + " " + o.list(rest))
 }
 
 // firstLiteral splits a list whose first element is a literal.
@@ -105,7 +105,7 @@ func (o *outliner) list(exprs []hclsyntax.Expression) string {
 		if strings.ContainsAny(text, " \t\n'\"\\") || text == "" {
 			text = "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 		}
-		words = append(words, visible(text))
+		words = append(words, source.Visible(text))
 	}
 	return strings.Join(words, " ")
 }
