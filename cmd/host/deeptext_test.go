@@ -12,24 +12,26 @@ import (
 
 // deepTexts are configurations of 100 KB that the parser of HCL cannot parse: it recurses
 // once for each of the signs.
-var deepTexts = map[string]string{
-	"parentheses":   "a = " + strings.Repeat("(", 100_000),
-	"lists":         "a = " + strings.Repeat("[", 100_000),
-	"objects":       "a = " + strings.Repeat("{a=", 33_000),
-	"blocks":        strings.Repeat("a {\n", 25_000),
-	"templates":     "a = " + strings.Repeat(`"${`, 33_000),
-	"directives":    `a = "` + strings.Repeat("%{if a}", 14_000) + "\"\n",
-	"heredocs":      "a = " + strings.Repeat("<<E\n${", 16_000),
-	"not":           "a = " + strings.Repeat("!", 100_000) + "b\n",
-	"minus":         "a = " + strings.Repeat("-", 100_000) + "b\n",
-	"for lists":     "a = " + strings.Repeat("[for a in ", 10_000),
-	"for objects":   "a = " + strings.Repeat("{for a in b: c => ", 6_000),
-	"conditionals":  "a = " + strings.Repeat("a ? b : ", 12_500) + "c\n",
-	"sums":          "a = " + strings.Repeat("1 + ", 25_000) + "1\n",
-	"calls":         "a = " + strings.Repeat("f(", 50_000),
-	"splats":        "a = b" + strings.Repeat("[*]", 33_000) + "\n",
-	"legacy splats": "a = b" + strings.Repeat(".*", 50_000) + "\n",
-	"indexes":       "a = b" + strings.Repeat("[0]", 33_000) + "\n",
+func deepTexts() map[string]string {
+	return map[string]string{
+		"parentheses":   "a = " + strings.Repeat("(", 100_000),
+		"lists":         "a = " + strings.Repeat("[", 100_000),
+		"objects":       "a = " + strings.Repeat("{a=", 33_000),
+		"blocks":        strings.Repeat("a {\n", 25_000),
+		"templates":     "a = " + strings.Repeat(`"${`, 33_000),
+		"directives":    `a = "` + strings.Repeat("%{if a}", 14_000) + "\"\n",
+		"heredocs":      "a = " + strings.Repeat("<<E\n${", 16_000),
+		"not":           "a = " + strings.Repeat("!", 100_000) + "b\n",
+		"minus":         "a = " + strings.Repeat("-", 100_000) + "b\n",
+		"for lists":     "a = " + strings.Repeat("[for a in ", 10_000),
+		"for objects":   "a = " + strings.Repeat("{for a in b: c => ", 6_000),
+		"conditionals":  "a = " + strings.Repeat("a ? b : ", 12_500) + "c\n",
+		"sums":          "a = " + strings.Repeat("1 + ", 25_000) + "1\n",
+		"calls":         "a = " + strings.Repeat("f(", 50_000),
+		"splats":        "a = b" + strings.Repeat("[*]", 33_000) + "\n",
+		"legacy splats": "a = b" + strings.Repeat(".*", 50_000) + "\n",
+		"indexes":       "a = b" + strings.Repeat("[0]", 33_000) + "\n",
+	}
 }
 
 // deepVerbs are the verbs that parse the configuration in the current directory.
@@ -47,7 +49,7 @@ func TestDeepTextsEndNoVerb(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "junctor")
 	build(t, program, "./cmd/host")
-	for name, text := range deepTexts {
+	for name, text := range deepTexts() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			home, dir := t.TempDir(), t.TempDir()

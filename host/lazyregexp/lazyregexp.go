@@ -4,7 +4,9 @@
 package lazyregexp
 
 import (
+	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 )
@@ -13,14 +15,20 @@ import (
 // concurrently. Its methods are those of [regexp.Regexp].
 type Regexp struct{ compile func() *regexp.Regexp }
 
-// New returns a Regexp. The first use panics if the expression is invalid. In a test
-// binary New panics itself, so that each invalid expression is found.
+// New returns a Regexp. The first use panics if the expression is invalid. In a process that
+// runs tests New panics itself, so that each invalid expression is found. A test binary
+// that a test starts under the name of another program compiles at the first use.
 func New(expr string) *Regexp {
 	r := &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
-	if testing.Testing() {
+	if testing.Testing() && isTestBinary(os.Args) {
 		r.compile()
 	}
 	return r
+}
+
+// isTestBinary reports whether a command line has the name that "go test" gives a test binary.
+func isTestBinary(args []string) bool {
+	return len(args) > 0 && strings.HasSuffix(strings.TrimSuffix(args[0], ".exe"), ".test")
 }
 
 func (r *Regexp) MatchString(s string) bool { return r.compile().MatchString(s) }

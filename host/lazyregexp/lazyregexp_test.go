@@ -1,6 +1,7 @@
 package lazyregexp
 
 import (
+	"os"
 	"slices"
 	"testing"
 )
@@ -21,4 +22,16 @@ func TestInvalid(t *testing.T) {
 		}
 	}()
 	New(`(`)
+}
+
+// TestOtherPrograms checks that only the names of test binaries compile at the start.
+func TestOtherPrograms(t *testing.T) {
+	for name, want := range map[string]bool{"/tmp/b001/host.test": true, `C:\b001\host.test.exe`: true, "junctor": false, "/tmp/bin/junctor.exe": false} {
+		if got := isTestBinary([]string{name, "-test.v"}); got != want {
+			t.Errorf("isTestBinary(%q) = %v", name, got)
+		}
+	}
+	if isTestBinary(nil) || !isTestBinary(os.Args) {
+		t.Error("an empty command line is a test binary, or this one is not")
+	}
 }
