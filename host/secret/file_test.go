@@ -106,8 +106,11 @@ func TestFileAsksForPasswordOnce(t *testing.T) {
 }
 
 func TestFileCachesItsKey(t *testing.T) {
-	scryptWorkFactor = realWorkFactor
-	defer func() { scryptWorkFactor = 10 }()
+	scryptWorkFactor = workFactor(false)
+	defer func() { scryptWorkFactor = workFactor(true) }()
+	if scryptWorkFactor != 15 {
+		t.Errorf("a program derives keys with the work factor %d", scryptWorkFactor)
+	}
 	path := secretsPath(t)
 	f, _ := newFile(t, path)
 	mustSet(t, f, "a", "1")

@@ -17,9 +17,6 @@ const (
 	childMost = "SECRET_TEST_MOST"
 )
 
-// realWorkFactor is the work factor outside of tests.
-var realWorkFactor int
-
 // child writes keys one after the other and prints each number once it is stored.
 func child(path, name, most string) error {
 	f := OpenFile(FileOptions{Path: path, Password: fixedPassword("correct horse")})
@@ -38,7 +35,6 @@ func child(path, name, most string) error {
 }
 
 func TestMain(m *testing.M) {
-	realWorkFactor, scryptWorkFactor = scryptWorkFactor, 10
 	if path := os.Getenv(childFile); path != "" {
 		if err := child(path, os.Getenv(childName), os.Getenv(childMost)); err != nil {
 			fmt.Fprintln(os.Stderr, "child:", err)
