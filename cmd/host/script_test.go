@@ -2,12 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -108,10 +110,17 @@ var programs struct {
 	built map[string]string
 }
 
-// withPrograms runs the tests, and removes the programs that they built.
+// withPrograms runs the tests, and removes the programs that they built. More tests run at
+// a time than there are processors, because most wait for other processes. The flag
+// -parallel takes precedence.
 type withPrograms struct{ *testing.M }
 
 func (m withPrograms) Run() int {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	flag.Parse()
 	defer func() {
 		if programs.dir != "" {
 			_ = os.RemoveAll(programs.dir)
@@ -150,7 +159,8 @@ func build(t *testing.T, out, pkg string) {
 // buildIn is build for a module in a subdirectory of the repository.
 func buildIn(t *testing.T, dir, out, pkg string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-o", out, pkg)
+	// Programs without symbols link sooner, and the host hashes each plugin that it starts.
+	cmd := exec.Command("go", "build", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir = filepath.Join("..", "..", dir)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, text)
