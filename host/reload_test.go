@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/programs"
 )
 
 // A reloadedApp is an App with the file of its configuration.
@@ -43,15 +43,23 @@ func loadApp(t *testing.T) *reloadedApp {
 func demoDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for out, pkg := range map[string]string{"demo": "./testdata/demo",
-		filepath.Join("plugins", "junctor-plugin-stdio"): "./plugins/stdio"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, out), pkg)
-		cmd.Dir = ".."
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", pkg, err, text)
-		}
+	if err := programs.Build(dir, "./testdata/demo"); err != nil {
+		t.Fatal(err)
 	}
+	buildPlugin(t, dir, "stdio")
 	return dir
+}
+
+// buildPlugin builds a plugin for a configuration in a directory.
+func buildPlugin(t *testing.T, dir, name string) {
+	t.Helper()
+	plugins := filepath.Join(dir, "plugins")
+	if err := programs.Build(plugins, "./plugins/"+name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(plugins, name), filepath.Join(plugins, "junctor-plugin-"+name)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // load loads the App with the managed configuration at a path; empty: none.
@@ -176,11 +184,7 @@ func TestReloadClosesBrokersOfChangedServers(t *testing.T) {
 // when another server names a file that its tools must not change, and only then.
 func TestReloadRenewsFilesOfWrappedPrograms(t *testing.T) {
 	dir := demoDir(t)
-	cmd := exec.Command("go", "build", "-o", filepath.Join(dir, "plugins", "junctor-plugin-cli"), "./plugins/cli")
-	cmd.Dir = ".."
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	buildPlugin(t, dir, "cli")
 	a := &reloadedApp{path: filepath.Join(dir, "junctor.hcl")}
 	write := func(command, value string) {
 		text := fmt.Sprintf("server \"w\" {\n  transport \"cli\" {\n    command = [\"true\"]\n  }\n}\nserver \"other\" {\n  transport \"stdio\" {\n    command = [%s]\n    env = { VERSION = %q }\n  }\n}\n",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/registry/registrytest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
+	"github.com/junctor-mcp/junctor/testdata/programs"
 )
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
@@ -87,6 +89,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("BIN", bin)
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("GOGC", "1000") // most processes end before collecting garbage would pay
 			e.Setenv("GUARDED", address)
 			e.Setenv("JUNCTOR_REGISTRY", entries.URL)
 			e.Setenv("VENDOR", vendor.URL)
@@ -103,11 +106,10 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// programs are the programs of the repository that tests have built, by package.
-var programs struct {
+// programDir is the directory of the programs, once a test needs one.
+var programDir struct {
 	sync.Mutex
-	dir   string
-	built map[string]string
+	path string // guarded by Mutex
 }
 
 // withPrograms runs the tests, and removes the programs that they built. More tests run at
@@ -122,45 +124,55 @@ func (m withPrograms) Run() int {
 	}
 	flag.Parse()
 	defer func() {
-		if programs.dir != "" {
-			_ = os.RemoveAll(programs.dir)
+		if programDir.path != "" {
+			_ = os.RemoveAll(programDir.path)
 		}
 	}()
 	return m.M.Run()
 }
 
-// build puts the program of a package at a path. It links a program once.
+// built are the packages of programs that tests start.
+var built = []string{
+	"./cmd/host", "./plugins/stdio", "./plugins/http", "./plugins/sse", "./plugins/cli", "./plugins/bearer",
+	"./plugins/command", "./plugins/keyring", "./plugins/oauth", "./plugins/internal/launcher", "./testdata/demo", "./testdata/odd", "./testdata/evil/plugin",
+}
+
+// build puts the program of a package at a path. One command builds all programs.
 func build(t *testing.T, out, pkg string) {
 	t.Helper()
-	programs.Lock()
-	defer programs.Unlock()
-	if programs.dir == "" {
+	built := built
+	if runtime.GOOS == "linux" {
+		built = append(slices.Clone(built), "./testdata/nolandlock")
+	}
+	if !slices.Contains(built, pkg) {
+		t.Fatalf("%s is not in the list of programs", pkg)
+	}
+	programDir.Lock()
+	defer programDir.Unlock()
+	if programDir.path == "" {
 		dir, err := os.MkdirTemp("", "junctor-test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		programs.dir, programs.built = dir, map[string]string{}
-	}
-	path, ok := programs.built[pkg]
-	if !ok {
-		path = filepath.Join(programs.dir, fmt.Sprint(len(programs.built)))
-		buildIn(t, ".", path, pkg)
-		programs.built[pkg] = path
+		if err := programs.Build(dir, built...); err != nil {
+			_ = os.RemoveAll(dir)
+			t.Fatal(err)
+		}
+		programDir.path = dir
 	}
 	err := os.MkdirAll(filepath.Dir(out), 0o755)
 	if err == nil {
-		err = os.Link(path, out)
+		err = os.Link(filepath.Join(programDir.path, path.Base(pkg)), out)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// buildIn is build for a module in a subdirectory of the repository.
+// buildIn builds a program of the module in a subdirectory of the repository.
 func buildIn(t *testing.T, dir, out, pkg string) {
 	t.Helper()
-	// Programs without symbols link sooner, and the host hashes each plugin that it starts.
-	cmd := exec.Command("go", "build", "-tags", "grpcnotrace", "-ldflags", "-s -w", "-o", out, pkg)
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-o", out, pkg)
 	cmd.Dir = filepath.Join("..", "..", dir)
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", pkg, err, text)

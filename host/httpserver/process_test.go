@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -118,29 +116,4 @@ func (s *httpProcess) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // gatewayBlock returns a gateway block whose http block contains words.
 func gatewayBlock(words string) string {
 	return fmt.Sprintf("gateway {\n  http {\n%s\n  }\n}\n", words)
-}
-
-// cliPlugin is the plugin that wraps programs, which is built once per run.
-var cliPlugin = struct {
-	once sync.Once
-	err  error
-}{}
-
-func withCLI(t *testing.T) {
-	t.Helper()
-	dir := buildPrograms(t)
-	cliPlugin.once.Do(func() {
-		for name, pkg := range map[string]string{"junctor-plugin-cli": "./plugins/cli",
-			"junctor-sandbox": "./plugins/internal/launcher"} {
-			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o", filepath.Join(dir, "plugins", name), pkg)
-			c.Dir = "../.."
-			if out, err := c.CombinedOutput(); err != nil {
-				cliPlugin.err = fmt.Errorf("%w\n%s", err, out)
-				return
-			}
-		}
-	})
-	if cliPlugin.err != nil {
-		t.Fatal(cliPlugin.err)
-	}
 }

@@ -116,7 +116,6 @@ func TestThousandSessionsWithOpenStreams(t *testing.T) {
 // call.
 func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	t.Parallel()
-	withCLI(t)
 	dir := t.TempDir()
 	// Junctor's own directories lie in dir, so programs make no files there.
 	made := filepath.Join(dir, "made")

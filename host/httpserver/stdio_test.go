@@ -5,17 +5,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/programs"
 )
 
-// built holds the programs for tests: junctor, its stdio plugin and a server
-// that misbehaves.
+// built holds the programs for tests: junctor, its plugins for stdio servers and for command
+// lines, and a server that misbehaves.
 var built struct {
 	once sync.Once
 	dir  string
@@ -33,22 +38,31 @@ func buildPrograms(t *testing.T) string {
 		if built.dir, built.err = os.MkdirTemp("", "listen-"); built.err != nil {
 			return
 		}
-		for target, source := range map[string]string{
-			"junctor": "cmd/host", "plugins/junctor-plugin-stdio": "plugins/stdio", "evil": "testdata/evil/mcp",
-		} {
-			c := exec.Command("go", "build", "-tags", "grpcnotrace", "-o",
-				filepath.Join(built.dir, target), "./"+source)
-			c.Dir = "../.."
-			if out, err := c.CombinedOutput(); err != nil {
-				built.err = fmt.Errorf("building %s: %w\n%s", source, err, out)
-				return
-			}
-		}
+		built.err = buildAs(built.dir, map[string]string{
+			"junctor": "./cmd/host", "plugins/junctor-plugin-stdio": "./plugins/stdio", "evil": "./testdata/evil/mcp",
+			"plugins/junctor-plugin-cli": "./plugins/cli", "plugins/junctor-sandbox": "./plugins/internal/launcher",
+		})
 	})
 	if built.err != nil {
 		t.Fatal(built.err)
 	}
 	return built.dir
+}
+
+// buildAs puts the programs of packages at paths in a directory.
+func buildAs(dir string, packages map[string]string) error {
+	if err := os.Mkdir(filepath.Join(dir, "plugins"), 0o700); err != nil {
+		return err
+	}
+	if err := programs.Build(dir, slices.Collect(maps.Values(packages))...); err != nil {
+		return err
+	}
+	for target, source := range packages {
+		if err := os.Rename(filepath.Join(dir, path.Base(source)), filepath.Join(dir, target)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A process is a running "junctor serve" with the test as its client.
