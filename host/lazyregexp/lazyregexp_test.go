@@ -26,7 +26,9 @@ func TestInvalid(t *testing.T) {
 
 // TestOtherPrograms checks that only the names of test binaries compile at the start.
 func TestOtherPrograms(t *testing.T) {
-	for name, want := range map[string]bool{"/tmp/b001/host.test": true, `C:\b001\host.test.exe`: true, "junctor": false, "/tmp/bin/junctor.exe": false} {
+	for name, want := range map[string]bool{
+		"/tmp/b001/host.test": true, `C:\b001\host.test.exe`: true, "junctor": false, "/tmp/bin/junctor.exe": false,
+	} {
 		if got := isTestBinary([]string{name, "-test.v"}); got != want {
 			t.Errorf("isTestBinary(%q) = %v", name, got)
 		}
