@@ -3,9 +3,12 @@ package httpserver
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"net"
 	"os"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -332,7 +335,14 @@ func newTestTokens() *authn.Tokens {
 	})
 }
 
+// TestMain runs more tests at a time than there are processors, because most wait for
+// processes or for time to pass. The flag -parallel takes precedence.
 func TestMain(m *testing.M) {
+	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	flag.Parse()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(status int) {
 		if built.dir != "" {
 			_ = os.RemoveAll(built.dir)

@@ -115,6 +115,7 @@ func TestUnreadStderrDoesNotBlock(t *testing.T) {
 // TestHostileLists has servers return endless lists, ten thousand items, and
 // hostile names.
 func TestHostileLists(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, mode string
 		want       int
@@ -231,6 +232,7 @@ func TestServerExitCostsItsCallOnly(t *testing.T) {
 
 // TestChangedToolIsReportedOnce has a tool change its description.
 func TestChangedToolIsReportedOnce(t *testing.T) {
+	t.Parallel()
 	p := startStdio(t, "", "rugpull", "storm 5000")
 	told := func() int { return strings.Count(strings.Join(p.notes, "\n"), "notifications/tools/list_changed") }
 	until := func(enough func() bool) {
@@ -352,6 +354,7 @@ func children(parent int, word string) (pids []int) {
 // bounded amount and reports the dropped lines. The lines of other servers must
 // be logged.
 func TestLogFloodIsBounded(t *testing.T) {
+	t.Parallel()
 	s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "chatty 100000", "chatty 3"), "127.0.0.1:0")
 	v := s.newClient(t)
 	succeeds(t, v, "b__echo", 10)

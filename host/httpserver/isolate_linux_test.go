@@ -14,6 +14,7 @@ import (
 // call, and are never in quarantine. The server itself is, and the text of that
 // error agrees with retry_after_ms.
 func TestServerThatKillsItsPluginIsIsolated(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"kill-parent", "kill-parent-idle"} {
 		t.Run(mode, func(t *testing.T) {
 			p := startStdioWith(t.TempDir(), t, serverBlocks(t, "", mode, "ok", "hang", "ok"))

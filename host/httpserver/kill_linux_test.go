@@ -34,6 +34,7 @@ const inFlight = 16
 // in flight. They must fail at once, the next call must succeed, and calls of a
 // server of another plugin must not notice.
 func TestKillFailsPendingCallsOnly(t *testing.T) {
+	t.Parallel()
 	config := "plugin \"stdio\" {\n  isolation = \"server\"\n}\n" + serverBlocks(t, "", "hang", "ok")
 	var p *process
 	var slowestEnd, slowestStart time.Duration
