@@ -124,9 +124,12 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 	if status, text := get("/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(text, `"keys":false`) {
 		t.Errorf("/readyz: %d %s", status, text)
 	}
-	time.Sleep(1100 * time.Millisecond) // the files are checked once a second
 	s.put("gw.pem", "no certificate")
 	families, _ := s.scrape()
+	read := func() float64 { return counts(families["junctor_certificate_last_reload_successful"])["cert gateway"] }
+	for until := time.Now().Add(reloadPatience); read() != 0 && time.Now().Before(until); families, _ = s.scrape() {
+		time.Sleep(50 * time.Millisecond) // the files are checked once a second
+	}
 	if got := counts(families["junctor_certificate_expiry_timestamp_seconds"])["cert gateway"]; int64(got) != ends.Unix() {
 		t.Errorf("the certificate ends at %v, want %d", got, ends.Unix())
 	}
