@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -123,7 +124,7 @@ func TestLazy(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newFixture("", old(`{"name":"x"}`), old(`{"name":"y"}`))
 		defer s.close()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		if s.servers["a"].Connections() != 0 || len(s.Snapshot().Tools) != 0 {
 			t.Error("a server was started")
 		}
@@ -143,7 +144,7 @@ func TestLazy(t *testing.T) {
 		if _, known := s.Known("a"); !known || !s.Fresh("b") || s.Fresh("z") {
 			t.Error("Known or Fresh is false")
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := fmt.Sprint(s.news()); got != "[tools]" {
 			t.Errorf("reported %s", got)
 		}
@@ -157,7 +158,7 @@ func TestUnresponsiveServer(t *testing.T) {
 		slow := old(`{"name":"late"}`)
 		slow.Answer = func(_ *conversation.Link, m conversation.Message) string {
 			if m.Method == "initialize" {
-				time.Sleep(8 * time.Second)
+				bubble.Sleep(8 * time.Second)
 			}
 			return ""
 		}
@@ -173,7 +174,7 @@ func TestUnresponsiveServer(t *testing.T) {
 		if failed := s.Ensure(ctx); len(failed) != 2 || time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", failed, time.Since(begun))
 		}
-		time.Sleep(8 * time.Second)
+		bubble.Sleep(8 * time.Second)
 		if got := strings.Join(s.Snapshot().Names(), " "); got != "a__late b__y" {
 			t.Error(got)
 		}
@@ -229,7 +230,7 @@ func TestFailedRefreshKeepsLists(t *testing.T) {
 		// After a success the note and the removed items disappear.
 		server.On(nil)
 		server.Set("tools/list", `{"name":"y"}`)
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if failed := s.Refresh(t.Context()); len(failed) > 0 || toolsOf(s.Snapshot()) != "a__y=a/y" ||
 			notesOf(s.Snapshot()) != "" {
 			t.Errorf("%v, %s, %s", failed, toolsOf(s.Snapshot()), notesOf(s.Snapshot()))
@@ -269,7 +270,7 @@ func TestFirstRefreshFails(t *testing.T) {
 		half.On(nil)
 		half.Set("prompts/list", `{"name":"p"}`)
 		broken.On(nil)
-		time.Sleep(minTTL + time.Second)
+		bubble.Sleep(minTTL + time.Second)
 		s.Await(t.Context(), nil, nil)
 		synctest.Wait()
 		if now := s.Snapshot(); len(now.Tools) != 2 || len(now.Prompts) != 1 {
@@ -287,11 +288,11 @@ func TestReconnected(t *testing.T) {
 		s.Ensure(t.Context())
 		server.Set("tools/list", `{"name":"new"}`)
 		server.Link().End(nil)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := toolsOf(s.Snapshot()); got != "a__new=a/new" {
 			t.Error(got)
 		}

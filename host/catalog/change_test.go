@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -38,7 +39,7 @@ func TestChangeBurst(t *testing.T) {
 				s := newFixture("", server)
 				defer s.close()
 				s.Ensure(t.Context())
-				time.Sleep(time.Second)
+				bubble.Sleep(time.Second)
 				s.news()
 				link := server.Link()
 				for i := range c.count {
@@ -46,9 +47,9 @@ func TestChangeBurst(t *testing.T) {
 						server.Set("tools/list", `{"name":"last"}`)
 					}
 					link.Say(toolsChanged)
-					time.Sleep(c.over / time.Duration(c.count))
+					bubble.Sleep(c.over / time.Duration(c.count))
 				}
-				time.Sleep(2 * debounceMax)
+				bubble.Sleep(2 * debounceMax)
 				if n := server.Count("tools/list") - 1; n < 1 || n > c.most {
 					t.Errorf("%d lists", n)
 				}
@@ -69,12 +70,12 @@ func TestChangeAfterBurst(t *testing.T) {
 		s.Ensure(t.Context())
 		for range 600 {
 			server.Link().Say(toolsChanged)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
-		time.Sleep(3 * debounceMax)
+		bubble.Sleep(3 * debounceMax)
 		server.Set("tools/list", `{"name":"y"}`)
 		server.Link().Say(toolsChanged)
-		time.Sleep(debounceFirst)
+		bubble.Sleep(debounceFirst)
 		synctest.Wait()
 		if got := toolsOf(s.Snapshot()); got != "a__y=a/y" {
 			t.Error(got)
@@ -93,7 +94,7 @@ func TestChangedDuringRefresh(t *testing.T) {
 			case mcp.MethodListPrompts:
 				most.Store(max(most.Load(), asking.Add(1)))
 				go func() {
-					time.Sleep(time.Second)
+					bubble.Sleep(time.Second)
 					asking.Add(-1)
 					l.Say(conversation.Result(m, `{"prompts":[]}`))
 				}()
@@ -101,7 +102,7 @@ func TestChangedDuringRefresh(t *testing.T) {
 			case mcp.MethodListTools:
 				if server.Count(mcp.MethodListTools) == 1 {
 					go func() {
-						time.Sleep(time.Millisecond)
+						bubble.Sleep(time.Millisecond)
 						server.Set(mcp.MethodListTools, `{"name":"y"}`)
 						l.Say(toolsChanged)
 					}()
@@ -115,7 +116,7 @@ func TestChangedDuringRefresh(t *testing.T) {
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x" {
 			t.Error(got)
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		if got := toolsOf(s.Snapshot()); got != "a__y=a/y" || most.Load() != 1 {
 			t.Errorf("%s, %d concurrent refreshes", got, most.Load())
 		}
@@ -132,7 +133,7 @@ func TestChangedBeforeFirstRefresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		server.Link().Say(toolsChanged)
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if n := server.Count("tools/list"); n != 0 {
 			t.Errorf("%d lists", n)
 		}
@@ -155,7 +156,7 @@ func TestTTL(t *testing.T) {
 		defer s.close()
 		ask := func(after time.Duration, want int) {
 			t.Helper()
-			time.Sleep(after)
+			bubble.Sleep(after)
 			s.Ensure(t.Context())
 			if n := server.Count("tools/list"); n != want {
 				t.Errorf("after %s: %d lists, want %d", after, n, want)
@@ -192,7 +193,7 @@ func TestStop(t *testing.T) {
 		}
 		s.Changed("a")
 		s.Catalog.Connected(s.Servers()[0].Upstream)
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if got := s.news(); len(got) > 0 {
 			t.Errorf("reported %s", got)
 		}
@@ -224,7 +225,7 @@ func TestConnectedRefreshesServerInEffect(t *testing.T) {
 			synctest.Wait()
 			if connects == 1 {
 				after.Link().End(nil)
-				time.Sleep(time.Minute)
+				bubble.Sleep(time.Minute)
 			}
 		}
 		if n := before.Count("tools/list") - asked; n > 0 {

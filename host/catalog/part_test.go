@@ -9,6 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -26,7 +27,7 @@ func slowLists(took map[string]time.Duration) *conversation.Server {
 			return ""
 		case d > 0:
 			go func() {
-				time.Sleep(d)
+				bubble.Sleep(d)
 				l.Say(strings.TrimSuffix(conversation.Result(m,
 					`{"prompts":[{"name":"late"}],"tools":[{"name":"late"}],"resources":[{"uri":"r:9","name":"late"}]}`),
 					"\n"))
@@ -88,7 +89,7 @@ func TestOnlyNeededListsAreWaitedFor(t *testing.T) {
 						toolsOf(s.Snapshot()) != c.tools {
 						t.Errorf("%v after %s: %s", failed, took, toolsOf(s.Snapshot()))
 					}
-					time.Sleep(time.Minute) // until the server has sent what is late
+					bubble.Sleep(time.Minute) // until the server has sent what is late
 				})
 			})
 		}
@@ -139,7 +140,7 @@ func TestPartKeepsListsOfBefore(t *testing.T) {
 		if toolsOf(s.Snapshot()) != "a__x=a/x" || s.Fresh("a") {
 			t.Errorf("%s, fresh: %t", toolsOf(s.Snapshot()), s.Fresh("a"))
 		}
-		time.Sleep(5 * time.Second)
+		bubble.Sleep(5 * time.Second)
 		if toolsOf(s.Snapshot()) != "a__late=a/late" || !s.Fresh("a") {
 			t.Errorf("%s, fresh: %t", toolsOf(s.Snapshot()), s.Fresh("a"))
 		}
@@ -156,7 +157,7 @@ func TestPartAndThenTheEnd(t *testing.T) {
 		s.EnsureLists(t.Context(), toolKinds)
 		waiting := make(chan map[string]error)
 		go func() { waiting <- s.Ensure(t.Context()) }()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		server.Link().End(nil)
 		if failed := <-waiting; failed["a"] == nil || toolsOf(s.Snapshot()) != "a__x=a/x" {
 			t.Errorf("%v, %s", failed, toolsOf(s.Snapshot()))
@@ -174,7 +175,7 @@ func TestPartWithoutToolsIsNotKnown(t *testing.T) {
 		if since, known := s.Known("a"); known || len(s.Snapshot().Prompts) == 0 {
 			t.Errorf("known since %s, %d prompts", since, len(s.Snapshot().Prompts))
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		if _, known := s.Known("a"); !known {
 			t.Error("the tools have arrived")
 		}

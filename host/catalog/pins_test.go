@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -106,7 +107,7 @@ func TestChangedToolIsHeldBack(t *testing.T) {
 		if got := s.Snapshot().Names(); !slices.Equal(got, []string{"a__x", "a__y"}) || len(heldNames(s)) > 0 {
 			t.Fatalf("%q, held back %q", got, heldNames(s))
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		s.news()
 		a.Set("tools/list", `{"name":"x","description":"reads and sends"}`, `{"name":"y"}`)
 		refreshed(t, s)
@@ -140,7 +141,7 @@ func TestChangedToolIsHeldBack(t *testing.T) {
 		if got := heldReports(told); !slices.Equal(got, []string{"x", "x"}) {
 			t.Errorf("reports of tools that are held back: %q", got)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		s.news()
 		held, _ = s.Held("a")
 		p.accept(held)
@@ -148,13 +149,13 @@ func TestChangedToolIsHeldBack(t *testing.T) {
 		if got := s.Snapshot().Names(); !slices.Equal(got, []string{"a__x", "a__y"}) || len(heldNames(s)) > 0 {
 			t.Errorf("after it was accepted: %q, held back %q", got, heldNames(s))
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if news := s.news(); !slices.Equal(news, []string{"tools"}) {
 			t.Errorf("clients were told %q", news)
 		}
 		s.Recheck("a")
 		s.Recheck("unknown")
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if news := s.news(); len(news) > 0 {
 			t.Errorf("without a change clients were told %q", news)
 		}
@@ -361,7 +362,7 @@ func TestPinOfAnotherProcess(t *testing.T) {
 		if got := again.Snapshot().Names(); len(got) > 0 || len(heldNames(again)) != 1 {
 			t.Errorf("offered %q, held back %q", got, heldNames(again))
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if news := again.news(); !slices.Equal(news, []string{"tools"}) {
 			t.Errorf("clients were told %q", news)
 		}

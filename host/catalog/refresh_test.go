@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func TestDrift(t *testing.T) {
@@ -52,7 +53,7 @@ func TestPanic(t *testing.T) {
 		t.Fatal(failed)
 	}
 	for s.connected.Load() < 2 {
-		time.Sleep(time.Millisecond)
+		bubble.Sleep(time.Millisecond)
 	}
 	s.Servers()[0].Upstream = nil // causes a panic
 	b.Set("tools/list", `{"name":"w","inputSchema":{"type":"object"}}`)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -22,7 +23,7 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 	slow := func(tools ...string) *conversation.Server {
 		s := old(tools...)
 		s.Answer = func(*conversation.Link, conversation.Message) string {
-			time.Sleep(2 * time.Second)
+			bubble.Sleep(2 * time.Second)
 			return ""
 		}
 		return s
@@ -33,7 +34,7 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 		s.Ensure(t.Context())
 	})
 	inBubble(t, func(t *testing.T) { // a client with roots, for the first time
-		time.Sleep(time.Hour) // the clock of each bubble begins at the same time
+		bubble.Sleep(time.Hour) // the clock of each bubble begins at the same time
 		server := slow(`{"name":"x"}`, `{"name":"for_roots"}`)
 		s := newFixture(dir, server)
 		defer s.close()
@@ -42,31 +43,31 @@ func TestListsOfOtherCapabilities(t *testing.T) {
 		if took := await(s); took > 0 || toolsOf(s.Snapshot()) != "a__x=a/x" {
 			t.Errorf("%s after %s", toolsOf(s.Snapshot()), took)
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__for_roots=a/for_roots" || server.Connections() != 1 {
 			t.Errorf("in the end %s, %d connections", got, server.Connections())
 		}
 	})
 	inBubble(t, func(t *testing.T) { // the same again: nothing is started
-		time.Sleep(2 * time.Hour)
+		bubble.Sleep(2 * time.Hour)
 		server := slow()
 		s := newFixture(dir, server)
 		defer s.close()
 		s.capabilities = roots
 		s.Offer([]byte(roots))
 		await(s)
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__for_roots=a/for_roots" || server.Connections() != 0 {
 			t.Errorf("%s, %d connections", got, server.Connections())
 		}
 	})
 	inBubble(t, func(t *testing.T) { // the command line has lists of its own
-		time.Sleep(3 * time.Hour)
+		bubble.Sleep(3 * time.Hour)
 		server := slow()
 		s := newFixture(dir, server)
 		defer s.close()
 		await(s)
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x" || server.Connections() != 0 {
 			t.Errorf("%s, %d connections", got, server.Connections())
 		}
@@ -112,7 +113,7 @@ func TestRefreshRemote(t *testing.T) {
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x b__y=b/y" {
 			t.Errorf("at first %s", got)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := toolsOf(s.Snapshot()); got != "a__new=a/new b__y=b/y" || s.servers["b"].Connections() != 0 {
 			t.Errorf("after a second %s", got)
 		}

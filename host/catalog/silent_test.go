@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/cache"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestSilentServers: after a server did not get ready, the next clients do not wait for its
@@ -44,7 +45,7 @@ func TestSilentServers(t *testing.T) {
 		}
 		f.close()
 
-		time.Sleep(silentRest + time.Minute)
+		bubble.Sleep(silentRest + time.Minute)
 		f = newFixture(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
 		if silent := f.Silent([]string{"a", "b"}); len(silent) != 0 {
 			t.Errorf("silent after %s: %v", silentRest, silent)

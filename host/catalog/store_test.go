@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -124,7 +125,7 @@ func TestFromDisk(t *testing.T) {
 		if err := s.Servers()[0].Upstream.Connect(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := toolsOf(s.Snapshot()); got != "a__x=a/x a__new=a/new b__y=b/y" || !s.Fresh("a") ||
 			fmt.Sprint(s.news()) != "[tools]" {
 			t.Errorf("%s", got)
@@ -143,7 +144,7 @@ func TestOutdatedOnDisk(t *testing.T) {
 		first := newFixture(dir, old(`{"name":"x"}`), old(`{"name":"y"}`))
 		first.Ensure(t.Context())
 		first.close()
-		time.Sleep(25 * time.Hour)
+		bubble.Sleep(25 * time.Hour)
 
 		changed := old(`{"name":"z"}`)
 		s := newFixture(dir, changed, hanging())

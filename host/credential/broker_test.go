@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestExpiredCredentialIsRefreshedOnce: a hundred callers that find the credential
@@ -37,7 +38,7 @@ func TestExpiredCredentialIsRefreshedOnce(t *testing.T) {
 			if n, _ := p.asked(); n != round {
 				t.Fatalf("the provider was asked %d times in %d rounds", n, round)
 			}
-			time.Sleep(time.Hour)
+			bubble.Sleep(time.Hour)
 		}
 	})
 }
@@ -49,7 +50,7 @@ func TestCredentialIsReplacedBeforeExpiry(t *testing.T) {
 		var down error
 		p := &provider{authorize: func(n int) (sdk.Credential, error) { return bearer(n, 10*time.Minute), down }}
 		b := broker(t, Options{Auth: p})
-		at := func(d time.Duration) { time.Sleep(d) }
+		at := func(d time.Duration) { bubble.Sleep(d) }
 		want := func(token string, asked int) {
 			t.Helper()
 			c, err := b.Authorize(t.Context(), request)
@@ -97,7 +98,7 @@ func TestShortLivedCredentialIsUsedForHalfItsLife(t *testing.T) {
 			want  int
 		}{{0, 1}, {0, 2}, {0, 2}, {499 * time.Millisecond, 2}, {time.Millisecond, 3}, {9 * time.Second, 3},
 			{time.Second, 4}, {14 * time.Second, 4}, {time.Second, 5}, {59 * time.Minute, 5}} {
-			time.Sleep(step.after)
+			bubble.Sleep(step.after)
 			if c, err := b.Authorize(t.Context(), request); err != nil ||
 				c.Headers["Authorization"] != fmt.Sprintf("Bearer token-%d", step.want) {
 				t.Errorf("%d: %v, %v", step.want, c, err)
@@ -129,7 +130,7 @@ func TestFailingProviderIsAskedLessOften(t *testing.T) {
 						!strings.Contains(e.Hint, "it is tried again in ") {
 						t.Fatalf("%#v", err)
 					}
-					time.Sleep(time.Second)
+					bubble.Sleep(time.Second)
 				}
 				if n, _ := p.asked(); n < 60 || n > 70 {
 					t.Errorf("asked %d times in an hour", n)
@@ -159,7 +160,7 @@ func TestDeniedIsAskedAgainAfterAMinute(t *testing.T) {
 				e.Message != denied.Message {
 				t.Fatalf("%#v", err)
 			}
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
 		if n, _ := p.asked(); n != 2 {
 			t.Errorf("asked %d times in two minutes", n)
@@ -195,7 +196,7 @@ func TestNoQueryAfterNeedsLogin(t *testing.T) {
 					e.Reason != "needs_login" || e.Message != "the login expired" || e.Hint != "run `"+want+"`" {
 					t.Fatalf("%#v", err)
 				}
-				time.Sleep(time.Minute)
+				bubble.Sleep(time.Minute)
 			}
 			res, err := b.Challenge(t.Context(), sdk.Challenge{AuthRequest: request, Status: 401, Attempt: 1})
 			if err != nil || res.Retry || !res.NeedsLogin || res.Reason != "the login expired: run `"+want+"`" {
@@ -238,7 +239,7 @@ func TestQueryOutlivesItsCaller(t *testing.T) {
 			time.Since(begun) != time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
-		time.Sleep(9 * time.Second)
+		bubble.Sleep(9 * time.Second)
 		begun = time.Now()
 		if _, err := b.Authorize(t.Context(), request); err != nil || time.Since(begun) != 0 {
 			t.Errorf("%v after %s", err, time.Since(begun))
@@ -260,7 +261,7 @@ func TestQueryTimesOut(t *testing.T) {
 			time.Since(begun) != 20*time.Second {
 			t.Errorf("%v after %s", err, time.Since(begun))
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		begun = time.Now()
 		time.AfterFunc(time.Second, b.Close)
 		if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.Canceled ||

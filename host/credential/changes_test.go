@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestChangedTokenIsPresented: a new token is presented with the next request after the
@@ -30,10 +31,10 @@ func TestChangedTokenIsPresented(t *testing.T) {
 				for range refused {
 					_, _ = call(t, b, takes)
 				}
-				time.Sleep(time.Duration(refused) * 3 * time.Second)
+				bubble.Sleep(time.Duration(refused) * 3 * time.Second)
 				for range refused {
 					_, _ = call(t, b, takes)
-					time.Sleep(time.Second)
+					bubble.Sleep(time.Second)
 				}
 				before := presented
 				s.change() // the file was written with the same token
@@ -79,7 +80,7 @@ func TestSecretsChangeDuringQuery(t *testing.T) {
 							}
 							return http.StatusUnauthorized
 						})
-						time.Sleep(time.Second)
+						bubble.Sleep(time.Second)
 					}
 					return status
 				}
@@ -118,7 +119,7 @@ func TestProviderIsAskedAgainAfterChange(t *testing.T) {
 					if _, err := b.Authorize(t.Context(), request); sdk.CodeOf(err) != sdk.AuthRequired {
 						t.Fatal(err)
 					}
-					time.Sleep(time.Second)
+					bubble.Sleep(time.Second)
 				}
 				if n, _ := p.asked(); n > 20 {
 					t.Errorf("asked %d times in ten minutes", n)

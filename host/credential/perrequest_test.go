@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A signer returns a credential for the method and URL of each request.
@@ -18,7 +19,7 @@ type signer struct {
 }
 
 func (s *signer) Authorize(_ context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
-	time.Sleep(time.Millisecond)
+	bubble.Sleep(time.Millisecond)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.authorized++

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A testPool is a pool of brokers of one provider. It counts the open ones.
@@ -55,7 +56,7 @@ func TestPoolClosesIdleBrokers(t *testing.T) {
 				t.Fatalf("%v, %v", cred, err)
 			}
 			most = max(most, c.open.Load())
-			time.Sleep(2 * time.Minute)
+			bubble.Sleep(2 * time.Minute)
 		}
 		if most < 30 || most > 35 {
 			t.Errorf("%d were open at the same time", most)
@@ -96,19 +97,19 @@ func TestPoolKeepsBusyBrokers(t *testing.T) {
 		if _, err := slow("leaves").Authorize(ctx, request); err == nil {
 			t.Error("it was answered at once")
 		}
-		time.Sleep(150 * time.Minute)
+		bubble.Sleep(150 * time.Minute)
 		if c.open.Load() != 2 {
 			t.Errorf("%d are open while both are asked about", c.open.Load())
 		}
 		if err := <-answered; err != nil {
 			t.Error(err)
 		}
-		time.Sleep(10 * time.Minute)
+		bubble.Sleep(10 * time.Minute)
 		if c.open.Load() != 1 {
 			t.Errorf("%d are open: that of the call has just been used, and nothing goes on in the other",
 				c.open.Load())
 		}
-		if time.Sleep(2 * time.Hour); c.open.Load() != 0 {
+		if bubble.Sleep(2 * time.Hour); c.open.Load() != 0 {
 			t.Errorf("%d are open that nobody uses", c.open.Load())
 		}
 	})
@@ -134,12 +135,12 @@ func TestPoolRemembersRefusals(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			time.Sleep(61 * time.Minute)
+			bubble.Sleep(61 * time.Minute)
 		}
 		if presented > 4 || c.opened.Load() != 1 {
 			t.Errorf("%d presented, %d brokers", presented, c.opened.Load())
 		}
-		if time.Sleep(25 * time.Hour); c.open.Load() != 0 {
+		if bubble.Sleep(25 * time.Hour); c.open.Load() != 0 {
 			t.Error("it is kept for ever")
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func retry(int) (sdk.ChallengeResult, error) { return sdk.ChallengeResult{Retry: true}, nil }
@@ -38,7 +39,7 @@ func parallelRefusals(t *testing.T, named bool) {
 		for i := range 20 {
 			calls.Go(func() {
 				status, err := callAs(t, b, named, func(authorization string) int {
-					time.Sleep(time.Duration(i) * 200 * time.Millisecond) // up to four seconds
+					bubble.Sleep(time.Duration(i) * 200 * time.Millisecond) // up to four seconds
 					if authorization == "Bearer token-1" {
 						return http.StatusUnauthorized
 					}
@@ -77,7 +78,7 @@ func TestNamedCredentialIsReplacedAgain(t *testing.T) {
 				if err != nil || status != http.StatusOK {
 					t.Fatalf("call %d with token %d: %d, %v", n, revoked, status, err)
 				}
-				time.Sleep(time.Second)
+				bubble.Sleep(time.Second)
 			}
 		}
 		if _, m := p.asked(); m != 2 {
@@ -138,7 +139,7 @@ func TestRefusingServerGetsFewRequests(t *testing.T) {
 						status != http.StatusUnauthorized {
 						t.Fatalf("%d, %v", status, err)
 					}
-					time.Sleep(10 * time.Second)
+					bubble.Sleep(10 * time.Second)
 				}
 				n, m := p.asked()
 				if presented != c.presented || m != c.challenged || n < c.least || n > c.most {
@@ -175,10 +176,10 @@ func TestBurstCostsFewQueries(t *testing.T) {
 				var calls sync.WaitGroup
 				for range callers {
 					calls.Go(func() {
-						for begun := time.Now(); time.Since(begun) < 2*time.Minute; time.Sleep(50 * time.Millisecond) {
+						for begun := time.Now(); time.Since(begun) < 2*time.Minute; bubble.Sleep(50 * time.Millisecond) {
 							_, _ = call(t, b, func(string) int {
 								presented.Add(1)
-								time.Sleep(20 * time.Millisecond)
+								bubble.Sleep(20 * time.Millisecond)
 								return http.StatusUnauthorized
 							})
 						}
@@ -240,7 +241,7 @@ func TestBlockEndsWithOtherCredential(t *testing.T) {
 			presented = 0
 			for range 360 {
 				_, last = call(t, b, takes)
-				time.Sleep(10 * time.Second)
+				bubble.Sleep(10 * time.Second)
 			}
 			if presented != want {
 				t.Errorf("the server got %d requests, want %d", presented, want)
@@ -284,13 +285,13 @@ func TestFixedCredentialIsRechecked(t *testing.T) {
 			if status, err := call(t, b, takes); err == nil && status != http.StatusUnauthorized {
 				t.Fatalf("%d, %v", status, err)
 			}
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
 		if b.State().Kind != "refused" {
 			t.Errorf("the state is %+v", b.State())
 		}
 		has = "new"
-		time.Sleep(5 * time.Minute)
+		bubble.Sleep(5 * time.Minute)
 		if status, err := call(t, b, takes); err != nil || status != http.StatusOK {
 			t.Errorf("%d, %v", status, err)
 		}
@@ -318,7 +319,7 @@ func TestAcceptedCredentialResetsStrikes(t *testing.T) {
 				if err != nil || status != http.StatusOK {
 					t.Fatalf("day %d: %d, %v", day, status, err)
 				}
-				time.Sleep(time.Hour)
+				bubble.Sleep(time.Hour)
 			}
 		}
 	})

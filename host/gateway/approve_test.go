@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/approval"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // An approvalFixture is a gateway whose policy wants calls of server a to be confirmed.
@@ -48,7 +49,7 @@ func (a *approvalFixture) calls() int { return a.server.Count("tools/call") }
 func (c *testClient) asks(format string, args ...any) string {
 	c.say(format, args...)
 	synctest.Wait()
-	time.Sleep(time.Second)
+	bubble.Sleep(time.Second)
 	synctest.Wait()
 	return strings.Join(c.drain(), "\n")
 }
@@ -157,7 +158,7 @@ func TestDeniedApproval(t *testing.T) {
 		if got := alice.asks(legacyCallOfX, 2, 1); !strings.Contains(got, `"code":"approval.denied"`) {
 			t.Error(got)
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if got := alice.asks(legacyCallOfX, 3, 1); !strings.Contains(got, "approval_required") || a.calls() != 0 {
 			t.Error(got)
 		}
@@ -186,7 +187,7 @@ func TestApprovalWaits(t *testing.T) {
 		}
 		begun := time.Now()
 		alice.say(legacyCallOfX, 2, 2)
-		time.Sleep(31 * time.Second)
+		bubble.Sleep(31 * time.Second)
 		synctest.Wait()
 		if got := strings.Join(alice.drain(), ""); !strings.Contains(got, "approval_required") {
 			t.Errorf("after %s: %s", time.Since(begun), got)
@@ -343,7 +344,7 @@ func TestApprovalByModernClient(t *testing.T) {
 				t.Errorf("accepted after it was declined: %s", got)
 			}
 			late := ask(10)
-			time.Sleep(AskTime + time.Second)
+			bubble.Sleep(AskTime + time.Second)
 			if got := alice.asks(modernCallOfX, 11, 1,
 				answer(late, "accept")); !strings.Contains(got, `"reason":"request_state"`) || a.calls() != 1 {
 				t.Errorf("a late answer: %s", got)
@@ -383,7 +384,7 @@ func TestApprovalCovers(t *testing.T) {
 			); !strings.Contains(got, other) {
 				t.Errorf("%s, another item: %s", covers, got)
 			}
-			time.Sleep(time.Minute)
+			bubble.Sleep(time.Minute)
 			if got := alice.asks(legacyCallOfX, 10, 1); !strings.Contains(got, "approval_required") {
 				t.Errorf("%s, expired: %s", covers, got)
 			}

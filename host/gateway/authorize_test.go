@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -107,7 +108,7 @@ func drive(t *testing.T, rules map[string]policy.Server) (old, modern *fake) {
 				c.say(`%s"method":%q,"params":{%s%s}}`, head, method, params, meta)
 			}
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		c.drain()
 	}
 	return old, modern

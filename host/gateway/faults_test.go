@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestRemoteClientsGetNoLocalText: of what went wrong on this machine a client
@@ -28,10 +29,10 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 		for _, l := range f.Links() {
 			l.End(nil)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		ask := func(c *testClient, id int, era string) string {
 			c.say(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"a__t"%s}}`, id, era)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			return strings.Join(c.drain(), "\n")
 		}
 		remote := d.visitor("alice", "one")
@@ -60,7 +61,7 @@ func TestRemoteClientsGetNoLocalText(t *testing.T) {
 		if ids[0] != ids[1] || ids[1] != ids[2] {
 			t.Errorf("the same failure has the ids %v", ids)
 		}
-		time.Sleep(failureTime)
+		bubble.Sleep(failureTime)
 		if got := ask(remote, 9, ""); strings.Contains(got, ids[0]) {
 			t.Errorf("later it has the same id: %s", got)
 		}

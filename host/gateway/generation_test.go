@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -74,7 +75,7 @@ func TestReloadKeepsDescriptionOfConnectedServer(t *testing.T) {
 		for _, l := range servers["before"].Links() {
 			l.End(nil)
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		connect(old, "after")
 		old.Close()
 		if err := old.Connect(t.Context()); !strings.Contains(fmt.Sprint(err), "replaced or removed") {

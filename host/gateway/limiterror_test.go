@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func limits(rules ...limit.ToolRule) limit.Limiter {
@@ -69,7 +70,7 @@ func TestToolCallsAreLimited(t *testing.T) {
 						if got != "" {
 							t.Fatalf("without a wait: %s", got)
 						}
-						time.Sleep(x.wait)
+						bubble.Sleep(x.wait)
 						synctest.Wait()
 						got = strings.Join(alice.drain(), "\n")
 					}
@@ -154,7 +155,7 @@ func TestSuspendedCallKeepsItsPlace(t *testing.T) {
 			t.Fatal("the place of a call that has ended is taken")
 		}
 		refused("while another is suspended")
-		time.Sleep(suspendTime)
+		bubble.Sleep(suspendTime)
 		synctest.Wait()
 		if state = stateOf(d.ask(c, begin)); state == "" {
 			t.Error("the place of an abandoned call is taken")

@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -126,9 +127,9 @@ func TestProgressCoalesced(t *testing.T) {
 		}
 		for i := range 1000 {
 			report(i)
-			time.Sleep(time.Millisecond)
+			bubble.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		got := c.drain()
 		if last := got[len(got)-1]; len(got) > 51 || len(got) < 45 ||
 			last !=
@@ -140,7 +141,7 @@ func TestProgressCoalesced(t *testing.T) {
 		}
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{}}`)
 		report(5000)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		got = c.drain()
 		if n := len(got); n > 3 || n < 2 || !strings.Contains(got[n-2], `"progress":1999`) ||
 			!strings.Contains(got[n-1], `"result"`) {
@@ -228,7 +229,7 @@ func TestSlowClient(t *testing.T) {
 				handled <- i
 			}
 		}()
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if n := len(handled); n > 500 {
 			t.Errorf("%d messages were taken from a client that does not read", n)
 		}
@@ -279,7 +280,7 @@ func TestEnding(t *testing.T) {
 		begun := time.Now()
 		ended := make(chan struct{})
 		go func() { defer close(ended); c.Close(t.Context(), 10*time.Second) }()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		c.say(`{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"a__t"}}`)
 		f.Link().Say(`{"jsonrpc":"2.0","id":3,"result":{"content":[],"in":"time"}}`)
 		<-ended

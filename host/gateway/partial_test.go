@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -19,7 +20,7 @@ func slowToStart(name string, takes time.Duration) *fake {
 	answer := f.Answer
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodInitialize {
-			time.Sleep(takes)
+			bubble.Sleep(takes)
 		}
 		return answer(l, m)
 	}
@@ -71,7 +72,7 @@ func TestFirstList(t *testing.T) {
 							t.Errorf("list %d: %s", i+1, got)
 						}
 					}
-					time.Sleep(c.takes)
+					bubble.Sleep(c.takes)
 					if got, took := client.listing(era); !strings.Contains(got, both) || took > 0 {
 						t.Errorf("in the end, after %s: %s", took, got)
 					}
@@ -126,7 +127,7 @@ func TestFirstListDoesNotWaitForFailed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				dead := slowToStart("dead", time.Hour)
 				dead.start = 2 * time.Second
-				defer time.Sleep(time.Hour) // until it has noticed that its client has gone
+				defer bubble.Sleep(time.Hour) // until it has noticed that its client has gone
 				d := newFixture(slowToStart("quick", 0), dead)
 				defer d.end()
 				for i, most := range []time.Duration{3 * time.Second, listTime, listTime} {
@@ -136,7 +137,7 @@ func TestFirstListDoesNotWaitForFailed(t *testing.T) {
 						t.Errorf("list %d after %s: %s", i+1, took, got)
 					}
 					c.hangUp()
-					time.Sleep(time.Minute)
+					bubble.Sleep(time.Minute)
 				}
 			})
 		})
@@ -168,13 +169,13 @@ func TestSlowerStart(t *testing.T) {
 				slow.Answer = func(l *conversation.Link, m conversation.Message) string {
 					switch {
 					case m.Method == mcp.MethodInitialize:
-						time.Sleep(c.starts)
+						bubble.Sleep(c.starts)
 					case m.Method == mcp.MethodCallTool:
 						return conversation.Result(m, `{"content":[]}`)
 					}
 					return answer(l, m)
 				}
-				defer time.Sleep(c.starts) // until it has noticed that its client has gone
+				defer bubble.Sleep(c.starts) // until it has noticed that its client has gone
 				d := newFixture(slow)
 				defer d.end()
 				client := d.client()

@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -166,7 +167,7 @@ func TestCallChecksThePinFirst(t *testing.T) {
 			if n := len(a.Seen(false)); n != asked+1 {
 				t.Errorf("a second call needs %d messages", n-asked)
 			}
-			time.Sleep(time.Hour)
+			bubble.Sleep(time.Hour)
 			a.Set("tools/list", after)
 			call(t, d, `"code":-31013`)
 			if n := calls(a); n != 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // onlyAlice is a policy under which alice may use the items of server a that are named x,
@@ -251,7 +252,7 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 				{Effect: policy.Denies, Resources: []string{"r:1"}, At: "f:1:1"},
 			}}))
 		synctest.Wait()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := strings.Join(legacy.drain(), "\n"); !strings.Contains(got, "notifications/resources/list_changed") ||
 			strings.Contains(got, "notifications/tools/list_changed") {
 			t.Errorf("the client was told: %s", got)
@@ -261,7 +262,7 @@ func TestNewPolicyEndsSubscriptions(t *testing.T) {
 		}
 		f.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"r:1"}}`)
 		synctest.Wait()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		for _, c := range []*testClient{legacy, modern} {
 			if got := strings.Join(c.drain(), "\n"); strings.Contains(got, "resources/updated") {
 				t.Errorf("an update of a denied resource: %s", got)
@@ -340,7 +341,7 @@ func TestPolicyByRequest(t *testing.T) {
 				}
 				c.AcceptAs(Exchange{Principal: &own}, m, func() {})
 				synctest.Wait()
-				time.Sleep(time.Second)
+				bubble.Sleep(time.Second)
 				if got := strings.Join(c.drain(), ""); strings.Contains(got, `"result"`) != (len(own.Roles) > 0) {
 					t.Errorf("accepted with %v: %s", own.Roles, got)
 				}
@@ -378,7 +379,7 @@ func TestDeniedServerIsSilent(t *testing.T) {
 				f.Link().Say(`{"jsonrpc":"2.0",` + note)
 			}
 			synctest.Wait()
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			got := strings.Join(c.drain(), "\n")
 			mine := subject == "alice"
 			if strings.Contains(subscribed, `"result"`) != mine || strings.Contains(got, "secret of a") != mine ||

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestResultFollowsProgressAfterAWhile: a client that reads the last progress and the result
@@ -29,7 +31,7 @@ func TestResultFollowsProgressAfterAWhile(t *testing.T) {
 			for range c.reports {
 				p.report([]byte(`{"progress":1}`))
 			}
-			time.Sleep(c.pause)
+			bubble.Sleep(c.pause)
 			begun := time.Now()
 			p.end()
 			if took := time.Since(begun); took != c.want {
@@ -70,20 +72,20 @@ func TestProgress(t *testing.T) {
 		report(2)
 		report(3)
 		expect(1)
-		time.Sleep(progressEvery)
+		bubble.Sleep(progressEvery)
 		expect(3)
 		report(4)
-		time.Sleep(progressEvery - 1)
+		bubble.Sleep(progressEvery - 1)
 		report(5)
 		expect()
-		time.Sleep(time.Nanosecond)
+		bubble.Sleep(time.Nanosecond)
 		expect(5)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		report(6)
 		report(7)
 		p.end()
 		report(8)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		expect(6, 7)
 		p.end()
 	})
@@ -100,7 +102,7 @@ func TestProgressDropped(t *testing.T) {
 		p.discard()
 		p.report([]byte(`{"progress":3}`))
 		p.end()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		synctest.Wait()
 		if n := sent.Load(); n != 1 {
 			t.Errorf("%d were sent", n)

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -119,7 +120,7 @@ func TestEveryOutcomeIsRecordedOnce(t *testing.T) {
 					if c.cancel {
 						client.say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 					}
-					time.Sleep(20 * time.Second)
+					bubble.Sleep(20 * time.Second)
 					synctest.Wait()
 					all := kept.take()
 					if len(all) != 1 {
@@ -171,7 +172,7 @@ func TestCallThatAsksIsOneEvent(t *testing.T) {
 				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{},"requestState":%q,`, state))))
 			d.ask(of, fmt.Sprintf(rooted, "a__t", fmt.Sprintf(answered, state)))
 		}, audit.OK, 3},
-		"given up": {func(*fixture, *testClient, string) { time.Sleep(time.Hour) }, audit.Timeout, 1},
+		"given up": {func(*fixture, *testClient, string) { bubble.Sleep(time.Hour) }, audit.Timeout, 1},
 		"stopped":  {func(d *fixture, _ *testClient, _ string) { d.end() }, audit.Cancelled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +189,7 @@ func TestCallThatAsksIsOneEvent(t *testing.T) {
 					t.Fatalf("%q, %+v", state, all)
 				}
 				begun := time.Now()
-				time.Sleep(time.Second)
+				bubble.Sleep(time.Second)
 				c.then(d, alice, state)
 				synctest.Wait()
 				all := kept.take()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -42,7 +43,7 @@ func TestUnsubscribeWhileSubscriptionIsRenewed(t *testing.T) {
 				c.say(`{"jsonrpc":"2.0","id":2,"method":"resources/unsubscribe","params":{"uri":%q}}`, uri)
 				synctest.Wait()
 				a.On(answer)
-				time.Sleep(time.Hour)
+				bubble.Sleep(time.Hour)
 				if got := uris(c.State()); len(got) > 0 {
 					t.Errorf("subscribed to %q", got)
 				}

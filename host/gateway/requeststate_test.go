@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/seal"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -270,7 +271,7 @@ func TestUnsentStatesStayValid(t *testing.T) {
 			synctest.Wait()
 			return func() {
 				f.broken = nil
-				time.Sleep(time.Minute)
+				bubble.Sleep(time.Minute)
 			}
 		}, "upstream.unavailable"},
 		"a missing login": {func(d *fixture, f *fake) func() {
@@ -279,7 +280,7 @@ func TestUnsentStatesStayValid(t *testing.T) {
 			synctest.Wait()
 			return func() {
 				f.broken = nil
-				time.Sleep(time.Minute)
+				bubble.Sleep(time.Minute)
 			}
 		}, "upstream.needs_login"},
 	} {

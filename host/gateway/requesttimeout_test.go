@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestRequestClockIsPausedWhilePersonsAreAsked asks two persons for an hour in turn. The
@@ -15,20 +16,20 @@ func TestRequestClockIsPausedWhilePersonsAreAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, c := startClock(t.Context(), 3*time.Second)
 		defer c.stop()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		first := c.pause()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		second := c.pause()
 		first()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		second()
-		time.Sleep(1900 * time.Millisecond)
+		bubble.Sleep(1900 * time.Millisecond)
 		why := errors.New("refused")
 		if err := c.explain(why, newUse(&pendingRequest{request: request{method: "tools/call"}})); ctx.Err() != nil ||
 			err != why {
 			t.Fatalf("after 2.9 seconds: %v, %v", ctx.Err(), err)
 		}
-		time.Sleep(200 * time.Millisecond)
+		bubble.Sleep(200 * time.Millisecond)
 		err := c.explain(why, newUse(&pendingRequest{request: request{method: "tools/call"}}))
 		if f := fault.As(err); ctx.Err() == nil || f.Code != fault.CallTimeout || f.Timeout != 3*time.Second ||
 			f.Hint != "raise request_timeout in the gateway block" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -30,7 +31,7 @@ func slowly(f *fake, d time.Duration) *fake {
 	answer := f.Answer
 	f.Answer = func(l *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodInitialize {
-			time.Sleep(d)
+			bubble.Sleep(d)
 		}
 		return answer(l, m)
 	}
@@ -49,7 +50,7 @@ func TestResourceOwnerWhileStarting(t *testing.T) {
 		defer c.hangUp()
 		c.greet(t, "{}")
 		c.say(`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`)
-		time.Sleep(firstListTime)
+		bubble.Sleep(firstListTime)
 		synctest.Wait()
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `{"uri":"db://x","name":"x"}`) {
 			t.Error(got)
@@ -61,7 +62,7 @@ func TestResourceOwnerWhileStarting(t *testing.T) {
 			!strings.Contains(got, `"id":3,"result":{"contents":[],"by":"second"}`) {
 			t.Error(got)
 		}
-		time.Sleep(30 * time.Second)
+		bubble.Sleep(30 * time.Second)
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got,
 			`"id":2,"result":{"contents":[],"by":"first"}`) {
 			t.Error(got)
@@ -82,7 +83,7 @@ func TestResourceOwnerThatCannotStart(t *testing.T) {
 		c.greet(t, "{}")
 		for id := range 3 {
 			c.say(`{"jsonrpc":"2.0","id":%d,"method":"resources/read","params":{"uri":"db://x"}}`, id)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"by":"second"`) {
 				t.Error(got)
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -317,7 +318,7 @@ func (s *scenario) direct(step conversation.Step) error {
 			return err
 		}
 		d, err := time.ParseDuration(step.Rest)
-		time.Sleep(d)
+		bubble.Sleep(d)
 		return err
 	case "log":
 		if n := s.fixture.log.count(w[1]); fmt.Sprint(n) != w[0] {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -170,13 +171,13 @@ func TestResumeAway(t *testing.T) {
 		if got := uris(k.last()); !slices.Equal(got, []string{"a:0", "a:2", "b:0"}) {
 			t.Fatalf("%s", k.last())
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		a.On(answer)
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		tried := a.Count(mcp.MethodSubscribe)
 		a.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:0"}}`)
 		a.Link().Say(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:1"}}`)
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"uri":"a:0"`) ||
 			strings.Contains(got, `"uri":"a:1"`) {
 			t.Error(got)
@@ -200,7 +201,7 @@ func TestResumeNever(t *testing.T) {
 			c := d.resumed(k,
 				[]byte(`{"principal":{},"revision":"2025-11-25","capabilities":{},"subscriptions":["none:0"]}`))
 			if leaves {
-				time.Sleep(5 * time.Second)
+				bubble.Sleep(5 * time.Second)
 				begun := time.Now()
 				c.Close(t.Context(), time.Hour)
 				if took := time.Since(begun); took > 0 {
@@ -210,7 +211,7 @@ func TestResumeNever(t *testing.T) {
 				return
 			}
 			defer c.hangUp()
-			time.Sleep(time.Hour)
+			bubble.Sleep(time.Hour)
 			if k.last() == nil || len(uris(k.last())) != 0 {
 				t.Errorf("%s", k.last())
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -43,7 +44,7 @@ func TestStartProgress(t *testing.T) {
 				defer d.end()
 				if c.warm {
 					d.warm(t)
-					time.Sleep(time.Minute)
+					bubble.Sleep(time.Minute)
 				}
 				client := d.client()
 				defer client.hangUp()

@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -266,7 +267,7 @@ func TestLinesSpare(t *testing.T) {
 				`"reason":"overloaded"`) {
 				t.Fatalf("while all are open: %s", got)
 			}
-			time.Sleep(2 * time.Minute)
+			bubble.Sleep(2 * time.Minute)
 			before := f.Connections()
 			for i, c := range all[limit.DefaultConnections:] {
 				if got := call(c, "tools/call", `"name":"a__t"`); !strings.Contains(got, `"result"`) {
@@ -329,7 +330,7 @@ func TestSuspendedCallExpires(t *testing.T) {
 			c := d.visitor("c", "")
 			defer c.hangUp()
 			state := stateOf(d.ask(c, fmt.Sprintf(rooted, "a__t", "")))
-			time.Sleep(after)
+			bubble.Sleep(after)
 			got := d.ask(c,
 				fmt.Sprintf(rooted, "a__t", fmt.Sprintf(`"inputResponses":{"q1":{}},"requestState":%q,`, state)))
 			if good := strings.Contains(got, `"heard":{}`); good != (after < suspendTime) {

@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -85,7 +86,7 @@ func TestServerThatIsDown(t *testing.T) {
 		c.greet(t, "{}")
 		c.say(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 		c.say(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a__t","arguments":{}}}`)
-		time.Sleep(20 * time.Second)
+		bubble.Sleep(20 * time.Second)
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, `"name":"a__t"`) ||
 			!strings.Contains(got, `"isError":true`) {
 			t.Error(got)
@@ -114,7 +115,7 @@ func TestHungServer(t *testing.T) {
 			t.Errorf("%d arrived after %s", len(good.got), time.Since(begun))
 		}
 		c.say(`{"jsonrpc":"2.0","id":3,"method":"tools/list"}`)
-		time.Sleep(firstListTime)
+		bubble.Sleep(firstListTime)
 		synctest.Wait()
 		if got := strings.Join(c.drain(), "\n"); !strings.Contains(got,
 			`"id":3,"result":{"tools":[{"name":"b__t","inputSchema":{"type":"object"}}]}`) ||
@@ -187,7 +188,7 @@ func TestRepeat(t *testing.T) {
 		}
 		synctest.Wait()
 		f.Link().End(nil)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if got := c.drain(); len(got) != 1 || !strings.Contains(got[0], `"id":1,"error":{"code":-32000`) ||
 			f.Count("tools/call") != 3 {
 			t.Errorf("%v, %d calls", got, f.Count("tools/call"))

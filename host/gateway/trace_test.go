@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/outcome"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/tracing"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -173,7 +174,7 @@ func TestOutcomes(t *testing.T) {
 					synctest.Wait()
 				}
 				if what == "timeout" {
-					time.Sleep(2 * time.Minute)
+					bubble.Sleep(2 * time.Minute)
 					synctest.Wait()
 				}
 				last := ""

@@ -8,6 +8,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -37,7 +38,7 @@ func TestUsageCountsFailures(t *testing.T) {
 						`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":%q,"arguments":{"say":%q}%s}}`,
 						tool, say, meta,
 					)
-					time.Sleep(20 * time.Second)
+					bubble.Sleep(20 * time.Second)
 					synctest.Wait()
 				}
 				for _, say := range []string{"ok", "fail", "error", "ok", "fail"} {
@@ -81,12 +82,12 @@ func TestUsageCountsWaitingCalls(t *testing.T) {
 		defer client.hangUp()
 		client.greet(t, "{}")
 		client.say(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"b__t"}}`)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		synctest.Wait()
 		if n := d.opts.Usage.Of("b"); n.InFlight != 1 || n.Requests != 0 {
 			t.Errorf("%d in flight, %d requests while the server starts", n.InFlight, n.Requests)
 		}
-		time.Sleep(2 * time.Minute)
+		bubble.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if n := d.opts.Usage.Of("b"); n.InFlight != 0 || n.Requests != 1 || n.Errors != 1 {
 			t.Errorf("%d in flight, %d requests, %d errors after the start failed", n.InFlight, n.Requests, n.Errors)

@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/httpserver/origin"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A recorder is a response that can be read while it is written.
@@ -120,15 +121,15 @@ func TestIdleSessionExpires(t *testing.T) {
 		ctx, hangUp := context.WithCancel(context.Background())
 		stream := c.request(ctx, http.MethodGet, "/mcp", listened, "")
 		for range 10 {
-			time.Sleep(299 * time.Second)
+			bubble.Sleep(299 * time.Second)
 			c.expectSession(used, true)
 		}
 		c.expectSession(left, false)
 		c.expectSession(listened, true)
 		hangUp()
-		time.Sleep(299 * time.Second)
+		bubble.Sleep(299 * time.Second)
 		c.expectSession(listened, true)
-		time.Sleep(301 * time.Second)
+		bubble.Sleep(301 * time.Second)
 		c.expectSession(listened, false)
 		if strings.Contains(stream.String(), "event: ") {
 			t.Error(stream)
@@ -146,14 +147,14 @@ func TestSessionEndsAtMaxAge(t *testing.T) {
 		id := c.initialize()
 		stream := c.request(context.Background(), http.MethodGet, "/mcp", id, "")
 		old := c.request(context.Background(), http.MethodGet, "/sse", "", "")
-		time.Sleep(24*time.Hour - time.Second)
+		bubble.Sleep(24*time.Hour - time.Second)
 		c.expectSession(id, true)
 		for _, s := range []*recorder{stream, old} {
 			if strings.Contains(s.String(), "event: end\n") {
 				t.Error(s)
 			}
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		c.expectSession(id, false)
 		for _, s := range []*recorder{stream, old} {
 			// A comment may be due at the same moment and follow the event.
@@ -185,7 +186,7 @@ func TestIdleStreamGetsComments(t *testing.T) {
 			"old":     c.request(ctx, http.MethodGet, "/sse", "", ""),
 			"listen":  listening,
 		}
-		time.Sleep(61 * time.Second)
+		bubble.Sleep(61 * time.Second)
 		synctest.Wait()
 		for name, s := range streams {
 			if n := strings.Count(s.String(), ":\n\n"); n != 4 {
@@ -195,7 +196,7 @@ func TestIdleStreamGetsComments(t *testing.T) {
 		hangUp()
 		synctest.Wait()
 		before := streams["listen"].String()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		if after := streams["listen"].String(); after != before {
 			t.Errorf("%q was sent after the end", after[len(before):])
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // perTool is a rule for the tools of a tenant with several principals.
@@ -43,7 +45,7 @@ func (c *caller) start(ctx context.Context) {
 		begun := time.Now()
 		release, err := c.limiter.Acquire(ctx, c.call)
 		if err == nil {
-			time.Sleep(c.took)
+			bubble.Sleep(c.took)
 			release()
 		}
 		c.mu.Lock()
@@ -63,7 +65,7 @@ func (c *caller) steadily(ctx context.Context, n, perSecond int) {
 			return
 		}
 		c.start(ctx)
-		time.Sleep(time.Second / time.Duration(perSecond))
+		bubble.Sleep(time.Second / time.Duration(perSecond))
 	}
 }
 
@@ -115,7 +117,7 @@ func TestFloodOfOneDoesNotStarveOthers(t *testing.T) {
 					loud[i] = newCaller(l, fmt.Sprint("loud ", i), took)
 					floods.Go(func() { loud[i].steadily(ctx, math.MaxInt, 2000) })
 				}
-				time.Sleep(5 * time.Second)
+				bubble.Sleep(5 * time.Second)
 				before := 0
 				for _, f := range loud {
 					n, _ := f.counts()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A lockedBuffer is a buffer that a test may read while timers write to it.
@@ -59,7 +61,7 @@ func TestLinesAreLimitedPerSource(t *testing.T) {
 		if n := strings.Count(b.String(), "server=quiet data=y"); n != 1 {
 			t.Errorf("%d lines of another server were logged, want 1", n)
 		}
-		time.Sleep(ToldEvery + time.Millisecond)
+		bubble.Sleep(ToldEvery + time.Millisecond)
 		synctest.Wait()
 		if text := b.String(); !strings.Contains(text,
 			"log lines of a server were dropped: server=loud lines=9000 bytes=") {
@@ -90,7 +92,7 @@ func TestLinesAreLimitedInBytes(t *testing.T) {
 		if n := b.Len(); n > BytesPerMinute || n < BytesPerMinute*9/10 {
 			t.Errorf("%d bytes were logged", n)
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		synctest.Wait()
 		b.Reset()
 		l.Log(hclog.Info, "loud", "said", "data", strings.Repeat("x", 10_000))

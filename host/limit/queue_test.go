@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A queue is a limiter with the calls that a test has begun.
@@ -156,7 +158,7 @@ func TestQueue(t *testing.T) {
 			}},
 		"a client with calls in progress waits for one without": {[]ToolRule{two}, func(q *queue) {
 			q.call("a1", "b1")
-			time.Sleep(time.Minute)
+			bubble.Sleep(time.Minute)
 			q.call("b2", "c1", "b3")
 			q.end("a1")
 			q.end("c1")
@@ -199,7 +201,7 @@ func TestQueue(t *testing.T) {
 		}},
 		"after the time for waiting": {[]ToolRule{two}, func(q *queue) {
 			q.call("a1", "a2", "b1")
-			time.Sleep(time.Minute)
+			bubble.Sleep(time.Minute)
 			synctest.Wait()
 			q.refused(ToolScope, "b1")
 			if busy, _ := errors.AsType[*BusyError](q.errs["b1"]); busy == nil || busy.Waited != time.Minute {
@@ -237,10 +239,10 @@ func TestQueue(t *testing.T) {
 		"a reload does not prolong the wait": {[]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute}},
 			func(q *queue) {
 				q.call("a1", "b1", "c1")
-				time.Sleep(50 * time.Second)
+				bubble.Sleep(50 * time.Second)
 				q.SetRules([]ToolRule{{Match: everyTool, Concurrent: 1, Wait: time.Minute, Rate: 1000, Burst: 1000}})
 				synctest.Wait()
-				time.Sleep(10 * time.Second)
+				bubble.Sleep(10 * time.Second)
 				synctest.Wait()
 				q.mu.Lock()
 				if (q.errs["b1"] == nil) == (q.errs["c1"] == nil) {
@@ -253,7 +255,7 @@ func TestQueue(t *testing.T) {
 				q.call("a1", "a2", "a3", "b1", "a4")
 				q.refused(ToolScope, "a4") // its turn would be in four seconds
 				for _, name := range []string{"b1", "a2", "a3"} {
-					time.Sleep(time.Second)
+					bubble.Sleep(time.Second)
 					synctest.Wait()
 					q.mu.Lock()
 					last := q.begun[len(q.begun)-1]
@@ -268,7 +270,7 @@ func TestQueue(t *testing.T) {
 		}, func(q *queue) {
 			q.call(many("a", 1, 10)...)
 			q.expect(many("a", 1, 8)...)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			for _, name := range many("b", 1, 5) {
 				q.call(name)
 				q.expect(name)
@@ -276,7 +278,7 @@ func TestQueue(t *testing.T) {
 			}
 			q.call("b6", "b7", "c1")
 			q.expect("b6", "c1") // all places are taken
-			time.Sleep(5 * time.Second)
+			bubble.Sleep(5 * time.Second)
 			synctest.Wait()
 			q.refused(ToolScope, "a9", "a10", "b7")
 			q.end(many("a", 1, 4)...)

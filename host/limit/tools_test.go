@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func everyTool(string, string) bool { return true }
@@ -52,7 +54,7 @@ func TestToolRate(t *testing.T) {
 			{Tenant: "a", Server: "s", Tool: "t", Roles: []string{"x", "batch"}}} {
 			mustAcquire(t, l, other)()
 		}
-		time.Sleep(slow.RetryAfter)
+		bubble.Sleep(slow.RetryAfter)
 		mustAcquire(t, l, a)()
 		if _, err := l.Acquire(t.Context(), a); err == nil {
 			t.Error("two calls after the time of one")
@@ -83,13 +85,13 @@ func TestToolConcurrency(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 3 {
 			all.Go(func() {
-				time.Sleep(time.Duration(i) * time.Millisecond)
+				bubble.Sleep(time.Duration(i) * time.Millisecond)
 				release := mustAcquire(t, l, a)
 				order = append(order, i)
 				release()
 			})
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if use := l.Busiest(10); len(use) != 1 || use[0] != (ToolUse{"a", "s", "t", 1, 2, 3}) {
 			t.Errorf("%+v", use)
 		}
@@ -198,12 +200,12 @@ func TestPrincipalLimits(t *testing.T) {
 		}
 		first()
 		second()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		for range 20 {
 			mustAcquire(t, l, tool("a", "x"))()
 		}
 		l.SetPrincipal(Bounds{Rate: 10, Burst: 20})
-		time.Sleep(2 * time.Second)
+		bubble.Sleep(2 * time.Second)
 		for range 20 {
 			mustAcquire(t, l, tool("a", "x"))()
 		}
@@ -247,7 +249,7 @@ func TestIdleBucketsAreForgotten(t *testing.T) {
 		for n := range 1000 {
 			mustAcquire(t, l, Call{Tenant: fmt.Sprint(n)})()
 		}
-		time.Sleep(idleBucket + sweepTime)
+		bubble.Sleep(idleBucket + sweepTime)
 		mustAcquire(t, l, Call{Tenant: "new"})()
 		if n := l.buckets.Len(); n != 1 {
 			t.Errorf("%d buckets", n)
@@ -271,7 +273,7 @@ func TestNearLimitIsLoggedOnce(t *testing.T) {
 			!strings.Contains(out.String(), `block="limits { per_tool }"`) {
 			t.Errorf("%d lines: %s", n, out.String())
 		}
-		time.Sleep(2 * time.Minute)
+		bubble.Sleep(2 * time.Minute)
 		for range 10 {
 			mustAcquire(t, l, Call{Tenant: "a", Server: "s", Tool: "t"})()
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -93,7 +94,7 @@ func TestSingleFlight(t *testing.T) {
 		o := usual(newRecorder(), e.Open)
 		opened := o.Open
 		o.Open = func(ctx context.Context) (Link, error) {
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			return opened(ctx)
 		}
 		u := New(o)
@@ -114,7 +115,7 @@ func TestSingleFlight(t *testing.T) {
 		if err := <-gaveUp; !fault.Is(err, fault.CallCanceled) {
 			t.Error(err)
 		}
-		time.Sleep(2 * time.Second)
+		bubble.Sleep(2 * time.Second)
 		if ready.Load() != 50 || e.Connections() != 1 {
 			t.Errorf("%d ready, %d connections", ready.Load(), e.Connections())
 		}
@@ -195,7 +196,7 @@ func TestOverloaded(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		synctest.Wait()
 		// One message is being written, seven or eight wait, and the queue is full.
 		if n := overloaded.Load(); n < 10 || n+timedOut.Load() != 20 {
@@ -286,7 +287,7 @@ func TestCallsRecoverAfterServerCrash(t *testing.T) {
 				_, err := u.Call(t.Context(), permitted(t, tool(0)))
 				first <- err
 			}()
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			e.release()
 			if err := <-first; err != nil {
 				t.Fatalf("round %d: %v", round, err)
@@ -309,7 +310,7 @@ func TestCallsRecoverAfterServerCrash(t *testing.T) {
 			e.mu.Lock()
 			e.held = nil
 			e.mu.Unlock()
-			time.Sleep(7 * time.Second)
+			bubble.Sleep(7 * time.Second)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestOtherCredentials checks that new credentials allow a new attempt at once, and that
@@ -40,7 +41,7 @@ func TestOtherCredentials(t *testing.T) {
 			if attempts != c.want {
 				t.Errorf("%+v: %d attempts", c, attempts)
 			}
-			time.Sleep(10 * time.Millisecond)
+			bubble.Sleep(10 * time.Millisecond)
 		}
 	})
 }

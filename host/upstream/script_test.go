@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/mcp"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -250,7 +251,7 @@ func (s *stage) serverDoes(step conversation.Step) bool {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		time.Sleep(d)
+		bubble.Sleep(d)
 	default:
 		return false
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -40,7 +41,7 @@ func (p *printer) Output(context.Context) ([]string, uint64) {
 }
 
 func (p *printer) Close(grace time.Duration) {
-	time.Sleep(min(grace, p.ends))
+	bubble.Sleep(min(grace, p.ends))
 	p.Link.Close(grace)
 }
 
@@ -95,12 +96,12 @@ func TestPreparationTakesNoTimeOfTheStart(t *testing.T) {
 		o.Start, o.Launcher = 10*time.Second, "npx"
 		o.Install, o.Starts = 20*time.Second, NewStartQueue(2)
 		o.Open = func(context.Context) (Link, error) { return newPrinter(0, 0, 0), nil }
-		o.Prepare = func(context.Context) error { time.Sleep(time.Hour); return nil }
+		o.Prepare = func(context.Context) error { bubble.Sleep(time.Hour); return nil }
 		u := New(o)
 		defer u.Close()
 		begun := time.Now()
 		go func() {
-			time.Sleep(time.Hour - time.Second)
+			bubble.Sleep(time.Hour - time.Second)
 			o.Starts.mu.Lock()
 			defer o.Starts.mu.Unlock()
 			if s := u.Status(); s.State != Starting || !s.Start.Queued || len(o.Starts.holding) != 0 {
@@ -157,7 +158,7 @@ func TestStartEndsInBackground(t *testing.T) {
 			time.Since(begun) != time.Second {
 			t.Errorf("after %s: %v", time.Since(begun), err)
 		}
-		time.Sleep(2 * time.Second)
+		bubble.Sleep(2 * time.Second)
 		_ = u.Connect(t.Context())
 		if got := opened[1].Sub(begun); got != time.Second+startGrace {
 			t.Errorf("the second attempt began after %s, while the first process ran", got)
@@ -225,7 +226,7 @@ func TestFlapping(t *testing.T) {
 				u := New(o)
 				defer u.Close()
 				refused, answered := 0, 0
-				for begun := time.Now(); time.Since(begun) < 5*time.Minute; time.Sleep(c.every) {
+				for begun := time.Now(); time.Since(begun) < 5*time.Minute; bubble.Sleep(c.every) {
 					at := time.Now()
 					_, err := u.Call(t.Context(), permitted(t, tool(0)))
 					switch f := asFault(err); {
@@ -272,7 +273,7 @@ func TestIdleIsNotFlapping(t *testing.T) {
 			if _, err := u.Call(t.Context(), permitted(t, tool(i))); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Millisecond)
+			bubble.Sleep(10 * time.Millisecond)
 		}
 		if e.Connections() < 100 {
 			t.Errorf("%d connections", e.Connections())
@@ -287,7 +288,7 @@ func TestRetryIsShared(t *testing.T) {
 		o := usual(newRecorder(), nil)
 		o.Open = func(context.Context) (Link, error) {
 			opens++
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			return nil, fault.New(fault.UpstreamUnavailable, "away")
 		}
 		u := New(o)
@@ -301,7 +302,7 @@ func TestRetryIsShared(t *testing.T) {
 			if opens != round {
 				t.Fatalf("round %d: %d attempts", round, opens)
 			}
-			time.Sleep(time.Minute)
+			bubble.Sleep(time.Minute)
 		}
 	})
 }
