@@ -134,7 +134,8 @@ func (m withPrograms) Run() int {
 // built are the packages of programs that tests start.
 var built = []string{
 	"./cmd/host", "./plugins/stdio", "./plugins/http", "./plugins/sse", "./plugins/cli", "./plugins/bearer",
-	"./plugins/command", "./plugins/keyring", "./plugins/oauth", "./plugins/internal/launcher", "./testdata/demo", "./testdata/odd", "./testdata/evil/plugin",
+	"./plugins/command", "./plugins/keyring", "./plugins/oauth", "./plugins/internal/launcher",
+	"./testdata/demo", "./testdata/odd", "./testdata/evil/plugin",
 }
 
 // build puts the program of a package at a path. One command builds all programs.

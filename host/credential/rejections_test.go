@@ -176,7 +176,8 @@ func TestBurstCostsFewQueries(t *testing.T) {
 				var calls sync.WaitGroup
 				for range callers {
 					calls.Go(func() {
-						for begun := time.Now(); time.Since(begun) < 2*time.Minute; bubble.Sleep(50 * time.Millisecond) {
+						const pause = 50 * time.Millisecond
+						for begun := time.Now(); time.Since(begun) < 2*time.Minute; bubble.Sleep(pause) {
 							_, _ = call(t, b, func(string) int {
 								presented.Add(1)
 								bubble.Sleep(20 * time.Millisecond)
