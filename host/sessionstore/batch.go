@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 )
@@ -11,6 +12,9 @@ import (
 // spareBytes is by how much a file may grow before it is written anew, beside its size at
 // the last time.
 const spareBytes = 512 << 10
+
+// timePrecision is how exact the time of a file is.
+const timePrecision = time.Second
 
 // A batch is what one write adds to the file of a session.
 type batch struct {
@@ -96,12 +100,14 @@ type writable interface {
 	io.WriterAt
 	io.Closer
 	Sync() error
+	Stat() (fs.FileInfo, error)
 }
 
 // An openFunc opens a file for writing, with the flags of os.OpenFile.
 type openFunc func(path string, flag int) (writable, error)
 
-// write writes the batch, through a buffer. A file that is written anew replaces the other one at the end.
+// write writes the batch, through a buffer. A file that is written anew replaces the
+// other one, if there is one, at the end.
 func (b *batch) write(open openFunc, w *bufio.Writer) error {
 	d := b.disk
 	if !b.whole {
@@ -109,9 +115,12 @@ func (b *batch) write(open openFunc, w *bufio.Writer) error {
 		d.size = size
 		return err
 	}
-	part := d.path + partSuffix
+	part := d.path
+	if d.base > 0 {
+		part += partSuffix
+	}
 	size, err := b.writeTo(open, w, part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0)
-	if err == nil {
+	if err == nil && part != d.path {
 		err = os.Rename(part, d.path)
 	}
 	if err != nil {
@@ -123,7 +132,7 @@ func (b *batch) write(open openFunc, w *bufio.Writer) error {
 }
 
 // writeTo writes the records of the batch at a position of a file, and returns the position
-// after them. The time of the file is that of the last use.
+// after them. The time of the file becomes that of the last use, which most often is now.
 func (b *batch) writeTo(open openFunc, w *bufio.Writer, path string, flag int, at int64) (end int64, err error) {
 	f, err := open(path, flag)
 	if err != nil {
@@ -135,7 +144,9 @@ func (b *batch) writeTo(open openFunc, w *bufio.Writer, path string, flag int, a
 	if err == nil && b.whole && b.disk.base > 0 { // a power failure must leave one of both files
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	info, statErr := f.Stat()
+	err = errors.Join(err, statErr, f.Close())
+	if err == nil && info.ModTime().Sub(b.used).Abs() > timePrecision {
 		err = os.Chtimes(path, time.Time{}, b.used)
 	}
 	return end, err

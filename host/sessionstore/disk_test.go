@@ -303,8 +303,6 @@ func TestSessionsExpireWithoutAProcess(t *testing.T) {
 func TestUnusableFileIsMovedAside(t *testing.T) {
 	for name, spoil := range map[string]func(b []byte) []byte{
 		"text":    func([]byte) []byte { return []byte(strings.Repeat("no session ", 1000)) },
-		"empty":   func([]byte) []byte { return nil },
-		"cut":     func(b []byte) []byte { return b[:len(magic)+10] },
 		"newer":   func(b []byte) []byte { b[len(magic)-1]++; return b },
 		"owner":   func(b []byte) []byte { b[len(magic)+frameSize+20]++; return b },
 		"a state": func(b []byte) []byte { b[bytes.Index(b, []byte("{}"))]++; return b },
@@ -342,6 +340,33 @@ func TestUnusableFileIsMovedAside(t *testing.T) {
 				t.Error("the log has the id of a session")
 			}
 		})
+	}
+}
+
+// TestInterruptedCreation checks that the start of a file, which a killed process leaves, is
+// removed without a word: no client knows the session.
+func TestInterruptedCreation(t *testing.T) {
+	var log strings.Builder
+	o := Options{Path: filepath.Join(t.TempDir(), "sessions"), Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+	s := open(t, o)
+	x := begin(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := read(t, x.disk.path)
+	for end := range len(magic) + frameSize + int(binary.BigEndian.Uint32(whole[len(magic):])) {
+		write(t, x.disk.path, whole[:end])
+		s, err := Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, _ := os.ReadDir(o.Path)
+		if s.Len() != 0 || len(entries) != 1 || log.Len() > 0 { // the lock
+			t.Errorf("cut at %d: %d sessions, %d files, %s", end, s.Len(), len(entries), log.String())
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

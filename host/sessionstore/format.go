@@ -86,8 +86,11 @@ type record struct {
 }
 
 // firstRecord returns the record of the owner at the start of a file, and where the next
-// one begins.
+// one begins. The error is errTorn if b is a part of both.
 func firstRecord(b []byte) (rec record, end int, err error) {
+	if bytes.HasPrefix([]byte(magic), b) {
+		return rec, 0, errTorn
+	}
 	if !bytes.HasPrefix(b, []byte(magic)) {
 		return rec, 0, errDamaged
 	}

@@ -101,6 +101,8 @@ func (s *Store) list() error {
 			} else if errors.Is(err, errDamaged) {
 				s.moveAside(path, err)
 				err = nil
+			} else if err == errTorn { // of a process that was killed: no client knows the session
+				err = removeFile(path)
 			}
 		}
 		if err != nil {
@@ -139,7 +141,7 @@ func (s *Store) readSlot(path string, now time.Time, sl *slot) (id string, err e
 			continue
 		}
 		if err != nil {
-			return "", errDamaged
+			return "", err
 		}
 		born, n := int64(rec.numbers[0]), rec.numbers[1]
 		sl.owner, sl.born = string(rec.bytes[n:]), localTime(now, time.UnixMilli(born))
@@ -214,6 +216,9 @@ func (s *Session) read() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	rec, at, err := firstRecord(b)
+	if err != nil {
+		return errDamaged
+	}
 	for size := 0; err == nil && at < len(b); at += size {
 		if rec, size, err = nextRecord(b[at:]); err == nil {
 			s.apply(rec)
