@@ -164,7 +164,8 @@ func (b *batch) encode(w *bufio.Writer) (n int64) {
 		n += writeRecord(w, recordState, nil, b.state)
 	}
 	for _, s := range b.streams {
-		n += writeRecord(w, recordStream, []uint64{uint64(s.number), flagNumber(s.ended), s.dropped, s.missed}, s.request)
+		numbers := []uint64{uint64(s.number), flagNumber(s.ended), s.dropped, s.missed}
+		n += writeRecord(w, recordStream, numbers, s.request)
 	}
 	for _, number := range b.forgotten {
 		n += writeRecord(w, recordForget, []uint64{uint64(number)})

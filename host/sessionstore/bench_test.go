@@ -48,7 +48,8 @@ func diskUse(b *testing.B, dir string) (n int64) {
 func BenchmarkStreams(b *testing.B) {
 	for _, burst := range []int{1, 16} {
 		for _, size := range []int{400, 8 << 10} {
-			b.Run(fmt.Sprintf("burst=%d/bytes=%d", burst, size), func(b *testing.B) { benchmarkStreams(b, burst, size) })
+			name := fmt.Sprintf("burst=%d/bytes=%d", burst, size)
+			b.Run(name, func(b *testing.B) { benchmarkStreams(b, burst, size) })
 		}
 	}
 }

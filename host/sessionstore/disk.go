@@ -219,7 +219,8 @@ func (d *disk) markUnhealthy(err error) {
 	d.err = fmt.Errorf("writing the session store %s: %w", d.path, err)
 	d.mu.Unlock()
 	if say {
-		d.log.Error("sessions are kept in memory only: events are lost if the process ends", "file", d.path, "error", err)
+		d.log.Error("sessions are kept in memory only: events are lost if the process ends",
+			"file", d.path, "error", err)
 	}
 }
 

@@ -313,7 +313,8 @@ func TestUnusableFileIsMovedAside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
-			o := Options{Path: filepath.Join(t.TempDir(), "sessions"), Log: hclog.New(&hclog.LoggerOptions{Output: &log})}
+			o := Options{Path: filepath.Join(t.TempDir(), "sessions")}
+			o.Log = hclog.New(&hclog.LoggerOptions{Output: &log})
 			s := open(t, o)
 			x, y := begin(t, s), begin(t, s)
 			y.Log().Append(Common, text("works"))
@@ -410,7 +411,8 @@ func TestSQLiteFileIsRemoved(t *testing.T) {
 		write(t, path+".sqlite"+end, []byte("SQLite format 3"))
 	}
 	open(t, Options{Path: path, Log: hclog.New(&hclog.LoggerOptions{Output: &log})})
-	if left, _ := filepath.Glob(path + ".sqlite*"); len(left) > 0 || !strings.Contains(log.String(), "earlier version") {
+	left, _ := filepath.Glob(path + ".sqlite*")
+	if len(left) > 0 || !strings.Contains(log.String(), "earlier version") {
 		t.Errorf("%v is left, the log is %s", left, log.String())
 	}
 }
@@ -593,7 +595,8 @@ func TestTornFile(t *testing.T) {
 			}
 			y := find(t, s, x)
 			got, err := y.Log().Read(n, 0, false, 0)
-			if err != nil && !(err == ErrNoStream && len(y.Log().streams) == 1) || len(got) < most || string(y.State()) != "{}" {
+			bad := err != nil && !(err == ErrNoStream && len(y.Log().streams) == 1)
+			if bad || len(got) < most || string(y.State()) != "{}" {
 				t.Fatalf("cut at %d of %d: %d events, %v", end, len(whole), len(got), err)
 			}
 			most = len(got)
@@ -620,7 +623,9 @@ func TestTornFile(t *testing.T) {
 // restart, however many requests look for it.
 func TestConcurrentFindsRestoreOnce(t *testing.T) {
 	var begun atomic.Int32
-	s := open(t, Options{Path: filepath.Join(t.TempDir(), "sessions"), Begin: func(*Session) any { return begun.Add(1) }})
+	s := open(t, Options{
+		Path: filepath.Join(t.TempDir(), "sessions"), Begin: func(*Session) any { return begun.Add(1) },
+	})
 	x := begin(t, s)
 	s = reopen(t, s)
 	var wg sync.WaitGroup

@@ -15,7 +15,9 @@ func (s *Store) janitor() {
 		case <-tick.C:
 			s.expire()
 			if n := s.limits.droppedUnread.Swap(0); n > 0 {
-				s.o.Log.Warn("large messages were dropped before their clients read them: the event logs of all sessions reached their limit", "messages", n, "bytes", s.limits.bounds.Load().maxBytes)
+				s.o.Log.Warn("large messages were dropped before their clients read them: "+
+					"the event logs of all sessions reached their limit",
+					"messages", n, "bytes", s.limits.bounds.Load().maxBytes)
 			}
 		case <-s.relimits:
 			tick.Reset(s.expiryInterval())

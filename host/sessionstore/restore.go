@@ -37,7 +37,8 @@ func (s *Store) openDisk() error {
 	s.disk = &disk{
 		store: s, path: path, log: s.o.Log, unlock: unlock, buffer: bufio.NewWriterSize(nil, 64<<10),
 		open: func(path string, flag int) (writable, error) { return os.OpenFile(path, flag, 0o600) },
-		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), token: make(chan struct{}, 1),
+		work: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		token: make(chan struct{}, 1),
 	}
 	s.disk.token <- struct{}{}
 	if err := s.list(); err != nil {

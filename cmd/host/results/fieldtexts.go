@@ -25,7 +25,8 @@ var forms = []form{
 	{ // Pydantic: their number, then for each a line with the place, an indented message, and a link
 		lazyregexp.New(`^([^\n]*?(\d+) validation errors? for [^\n]+\n)`),
 		lazyregexp.New(`^(?:((?:[^ \n]| [^ \n]).*| ?)\n)? ((?s: .*?)|)` +
-			` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])](?:\n    For further information visit .*)?(?:\n|$)`),
+			` [\[(]type=[\w.-]+(?:, input_value=.*, input_type=.*|; .*)?[\])]` +
+			`(?:\n    For further information visit .*)?(?:\n|$)`),
 		func(m []string) []field { return []field{{pydanticPlace(m[1]), m[2]}} },
 	},
 	{ // the Go SDK: the chain of schemas down to the one that failed
