@@ -11,6 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
@@ -71,7 +72,7 @@ func (d Dirs) sessionDir(h config.HTTP) string {
 // keySources returns the sources of the keys of token issuers.
 func keySources(h config.HTTP) (all []jwks.Source) {
 	for _, auth := range h.Auth {
-		if j, ok := auth.Settings.(config.JWT); ok && j.Keys != (jwks.Source{}) {
+		if j, ok := auth.Settings.(inbound.JWT); ok && j.Keys != (jwks.Source{}) {
 			all = append(all, j.Keys)
 		}
 	}
@@ -92,7 +93,7 @@ func usableKeys(h config.HTTP, keys *jwks.Pool) (all []func() bool, only bool) {
 // issuers returns the issuers of tokens for the gateway.
 func issuers(h config.HTTP) (all []string) {
 	for _, auth := range h.Auth {
-		if j, ok := auth.Settings.(config.JWT); ok && j.Keys != (jwks.Source{}) && !slices.Contains(all, j.Issuer) {
+		if j, ok := auth.Settings.(inbound.JWT); ok && j.Keys != (jwks.Source{}) && !slices.Contains(all, j.Issuer) {
 			all = append(all, j.Issuer)
 		}
 	}
@@ -102,10 +103,10 @@ func issuers(h config.HTTP) (all []string) {
 // authenticator returns the authenticator of clients, or nil without authentication.
 func (g *generation) authenticator(ctx context.Context, h config.HTTP, keys *jwks.Pool) (authn.Authenticator, error) {
 	var all []authn.Authenticator
-	build := config.AuthBuild{
-		Config: g.Config,
-		Lookup: g.secretLookup(ctx, g.opts.recipient(g.Config.Gateway.Layer, gatewayRecipient)),
-		Keys:   keys,
+	build := inbound.Build{
+		Keyring: g.Config.Placeholders(),
+		Lookup:  g.secretLookup(ctx, g.opts.recipient(g.Config.Gateway.Layer, gatewayRecipient)),
+		Keys:    keys,
 	}
 	for _, auth := range h.Auth {
 		one, err := auth.Settings.Authenticator(build)

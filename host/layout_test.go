@@ -58,7 +58,8 @@ var allowed = map[string]string{
 	"host/redact":                "host/lazyregexp",
 	"host/config/command":        "host/config/source host/lazyregexp sdk/sandbox",
 	"host/config/review":         "host/config/command host/config/expression host/config/language host/config/source host/lockfile host/redact host/lazyregexp host/secretname sdk/sandbox",
-	"host/config":                "host/config/review host/lockfile host/config/command host/config/language host/config/source host/config/expression host/redact host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
+	"host/config/inbound":        "host/authn host/authn/jwks host/config/expression host/config/language host/config/source host/fault host/loopback host/lazyregexp",
+	"host/config":                "host/config/inbound host/config/review host/lockfile host/config/command host/config/language host/config/source host/config/expression host/redact host/authn host/authn/jwks host/condition host/fault host/forward host/limit host/loopback host/managed host/ownership host/policy host/regularfile host/secretname host/suggest sdk sdk/ndjson sdk/sandbox host/lazyregexp host/hcltext",
 	"host/visible":               "",
 	"host/schema":                "host/suggest host/truncate",
 	"host/classify":              "",
@@ -68,7 +69,7 @@ var allowed = map[string]string{
 	"host/sqlitefile":            "",
 	"host/managed":               "host/condition",
 	"host/condition":             "host/authn host/lazyregexp host/mcp",
-	"host/policy/check":          "host/authn host/catalog host/condition host/config host/config/source host/fault host/policy host/schema host/suggest",
+	"host/policy/check":          "host/authn host/catalog host/condition host/config host/config/inbound host/config/source host/fault host/policy host/schema host/suggest",
 	"host/policy":                "host/authn host/classify host/condition host/fault host/visible",
 	"host/plugin":                "host/cache host/fault host/limit host/ownership host/truncate sdk sdk/process sdk/sandbox sdk/stdio sdk/wire host/outcome host/tracing",
 	"host/upstream":              "host/authn host/fault host/limit host/mcp host/sendqueue host/policy host/outcome host/tracing host/truncate",
@@ -92,7 +93,7 @@ var allowed = map[string]string{
 	"host/telemetry/otlptest":    "", // tests only
 	"host/console":               "host/approval host/authn host/catalog host/control host/event host/fault host/httpserver/origin host/limit host/logbuffer host/loopback host/mcp host/pins host/policy host/schema host/usage host/visible",
 	"host/console/consoletest":   "host/truncate",
-	"host/console/source":        "host/audit host/authn host/catalog host/config host/config/source host/console host/control host/event host/fault host/feed host/gateway host/limit host/logbuffer host/mcp host/pins host/policy host/policy/check host/sendqueue host/upstream host/usage",
+	"host/console/source":        "host/audit host/authn host/catalog host/config host/config/inbound host/config/source host/console host/control host/event host/fault host/feed host/gateway host/limit host/logbuffer host/mcp host/pins host/policy host/policy/check host/sendqueue host/upstream host/usage",
 	"host/connpool":              "host/authn host/fault host/limit host/upstream",
 	"host/event":                 "host/authn host/feed",
 	"host/feed":                  "",
@@ -166,8 +167,8 @@ var allowed = map[string]string{
 // it. Other packages use these packages instead.
 var homes = map[string]string{
 	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
-	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/config/review host/cliconfig host/clientimport host/configedit host/hcltext host/languageserver host/lockfile",
-	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/config/expression host/config/review host/cliconfig host/configedit",
+	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/config/inbound host/config/review host/cliconfig host/clientimport host/configedit host/hcltext host/languageserver host/lockfile",
+	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/config/expression host/config/inbound host/config/review host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",
 	"github.com/godbus/dbus":                   "plugins/keyring",
 	"github.com/gsterjov/go-libsecret":         "plugins/keyring",

@@ -7,15 +7,16 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
 // TestClientele checks that whether there may be several clients goes by who they are, and
 // not by how many tokens there are.
 func TestClientele(t *testing.T) {
-	token := func(tenant, subject string) config.Authentication {
-		return config.Authentication{Kind: "static_token",
-			Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+	token := func(tenant, subject string) inbound.Authentication {
+		return inbound.Authentication{Kind: "static_token",
+			Settings: inbound.StaticToken{Tenant: tenant, Subject: subject}}
 	}
 	for what, c := range map[string]struct {
 		http  config.HTTP
@@ -23,27 +24,27 @@ func TestClientele(t *testing.T) {
 		stdio bool
 	}{
 		"everybody": {config.HTTP{}, clientele{}, false},
-		"one": {config.HTTP{Auth: []config.Authentication{token("a", "x")}},
+		"one": {config.HTTP{Auth: []inbound.Authentication{token("a", "x")}},
 			clientele{}, false},
-		"one with two tokens": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "x")}},
+		"one with two tokens": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("a", "x")}},
 			clientele{}, false},
-		"two": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("a", "y")}},
+		"two": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("a", "y")}},
 			clientele{subjects: true}, false},
-		"of two tenants": {config.HTTP{Auth: []config.Authentication{token("a", "x"), token("b", "x")}},
+		"of two tenants": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("b", "x")}},
 			clientele{tenants: true}, false},
 		"TLS": {config.HTTP{TLS: &config.TLS{}}, clientele{}, false},
 		"certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}},
 			clientele{subjects: true}, false},
 		"a token, certificates": {
-			config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []config.Authentication{token("a", "x")}}, clientele{},
+			config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []inbound.Authentication{token("a", "x")}}, clientele{},
 			false,
 		},
-		"an identity provider": {config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}},
+		"an identity provider": {config.HTTP{Auth: []inbound.Authentication{{Settings: openAuth{}}}},
 			clientele{subjects: true}, false},
 		"everybody, and stdio": {config.HTTP{}, clientele{}, true},
-		"one, and stdio": {config.HTTP{Auth: []config.Authentication{token("local", "x")}},
+		"one, and stdio": {config.HTTP{Auth: []inbound.Authentication{token("local", "x")}},
 			clientele{subjects: true}, true},
-		"one of another tenant, and stdio": {config.HTTP{Auth: []config.Authentication{token("a", "x")}},
+		"one of another tenant, and stdio": {config.HTTP{Auth: []inbound.Authentication{token("a", "x")}},
 			clientele{tenants: true}, true},
 	} {
 		if got := clienteleOf(c.http, c.stdio); got != c.want {
@@ -53,9 +54,9 @@ func TestClientele(t *testing.T) {
 }
 
 // An openAuth authenticates any number of principals.
-type openAuth struct{ config.ClientAuth }
+type openAuth struct{ inbound.ClientAuth }
 
-func (openAuth) Clients() config.AuthClients { return config.AuthClients{OpenSubjects: true} }
+func (openAuth) Clients() inbound.Clients { return inbound.Clients{OpenSubjects: true} }
 
 // TestDefaultShares checks the shares of 100 units.
 func TestDefaultShares(t *testing.T) {
@@ -101,18 +102,18 @@ func TestDocumentedShares(t *testing.T) {
 
 // TestApprovalShare: one of several tenants gets half of the calls that wait for an approval.
 func TestApprovalShare(t *testing.T) {
-	token := func(tenant, subject string) config.Authentication {
-		return config.Authentication{Kind: "static_token",
-			Settings: config.StaticToken{Tenant: tenant, Subject: subject}}
+	token := func(tenant, subject string) inbound.Authentication {
+		return inbound.Authentication{Kind: "static_token",
+			Settings: inbound.StaticToken{Tenant: tenant, Subject: subject}}
 	}
 	for what, c := range map[string]struct {
-		auth []config.Authentication
+		auth []inbound.Authentication
 		want int64
 	}{
 		"everybody":              {nil, 0},
-		"several of one tenant":  {[]config.Authentication{token("a", "x"), token("a", "y")}, 0},
-		"several tenants":        {[]config.Authentication{token("a", "x"), token("b", "x")}, 500},
-		"several of two tenants": {[]config.Authentication{token("a", "x"), token("a", "y"), token("b", "x")}, 500},
+		"several of one tenant":  {[]inbound.Authentication{token("a", "x"), token("a", "y")}, 0},
+		"several tenants":        {[]inbound.Authentication{token("a", "x"), token("b", "x")}, 500},
+		"several of two tenants": {[]inbound.Authentication{token("a", "x"), token("a", "y"), token("b", "x")}, 500},
 	} {
 		if got := approvalShare(config.HTTP{Auth: c.auth}, false); got != c.want {
 			t.Errorf("%s: %d", what, got)

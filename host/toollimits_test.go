@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
@@ -15,7 +16,7 @@ func TestToolRules(t *testing.T) {
 	every := config.Pattern{Glob: "*"}
 	perTool := &config.CallLimit{Server: every, Tool: every, Rate: 100, Burst: 200, Concurrent: 10, Wait: time.Second,
 		Block: "limits { per_tool }"}
-	several := config.HTTP{Auth: []config.Authentication{{Settings: openAuth{}}}}
+	several := config.HTTP{Auth: []inbound.Authentication{{Settings: openAuth{}}}}
 	for what, c := range map[string]struct {
 		http      config.HTTP
 		principal config.PrincipalCalls

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/junctor-mcp/junctor/host/condition"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
@@ -86,7 +87,7 @@ func checkReasonPatternAt(r language.Reader, text string) {
 	at := r.ValueAt("reason_pattern", r.Head)
 	finds, err := checkReasonPattern(text)
 	switch {
-	case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, unprintable):
+	case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, inbound.Unprintable):
 		r.ErrorAt(at, `write one such as "CHG-[0-9]+"`,
 			"a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
 	case err != nil:
@@ -171,7 +172,7 @@ func asksApprovals(layers []*scope) bool {
 }
 
 func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Console) {
-	all := vouches(h)
+	all := inbound.Vouches(h.Auth)
 	named, local, relayed, self := 0, 0, false, false
 	for _, b := range r.Body.Blocks {
 		if b.Type != "approver" {
@@ -185,7 +186,7 @@ func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Consol
 				relayed, self = relayed || who.Issuer == policy.Relayed, self || who.IsLocal()
 				continue
 			}
-			can := vouchers(all, who.Kind, who.Name)
+			can := inbound.Vouchers(all, who.Kind, who.Name)
 			if who.Kind == "role" {
 				can = roleVouchers(h, rules, who.Name)
 			}
@@ -209,7 +210,7 @@ func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Consol
 		r.WarnAt(r.Head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
 	case named > 0 && local == 0 && (console == nil || len(all) == 0):
 		r.WarnAt(r.Head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")
-	case r.IsSet("separate_groups") && !slices.ContainsFunc(all, func(v vouch) bool { return v.groups }):
+	case r.IsSet("separate_groups") && !slices.ContainsFunc(all, func(v inbound.Vouch) bool { return v.Groups }):
 		r.WarnAt(r.Body.Attributes["separate_groups"].NameRange, "write claims { groups = ... } in an auth block of gateway.http", "no credential has groups, so nothing can be approved")
 	}
 }
@@ -222,19 +223,13 @@ const issuerHint = `write issuer = "..." in the block, with the one that is mean
 // their auth block gives it, or because the policy gives it to a subject or a group that they
 // can name.
 func roleVouchers(h HTTP, rules policy.Rules, role string) []string {
-	all := vouches(h)
-	can := vouchers(all, "role", role)
+	all := inbound.Vouches(h.Auth)
+	can := inbound.Vouchers(all, "role", role)
 	for _, a := range h.Auth {
-		var given []string
-		switch s := a.Settings.(type) {
-		case StaticToken:
-			given = s.Roles
-		case ClientCertificate:
-			given = s.Names.Roles
-		case ForwardedUser:
-			given = s.Names.Roles
+		if a.Settings == nil {
+			continue
 		}
-		if slices.Contains(given, role) {
+		if v := a.Settings.Vouch(); v != nil && slices.Contains(v.Given, role) {
 			can = append(can, fmt.Sprintf("%q", a.Kind))
 		}
 	}
@@ -244,19 +239,9 @@ func roleVouchers(h HTTP, rules policy.Rules, role string) []string {
 		case m.Holder.Issuer != "" && m.Holder.Issuer != policy.AnyIssuer:
 			can = append(can, fmt.Sprintf("%q", m.Holder.Issuer))
 		default:
-			can = append(can, vouchers(all, m.Holder.Kind, m.Holder.Name)...)
+			can = append(can, inbound.Vouchers(all, m.Holder.Kind, m.Holder.Name)...)
 		}
 	}
 	slices.Sort(can)
 	return slices.Compact(can)
-}
-
-// vouchers returns the issuers that can make a client a holder of a kind and name, quoted.
-func vouchers(all []vouch, kind, name string) (can []string) {
-	for _, v := range all {
-		if v.can(kind, name) {
-			can = append(can, fmt.Sprintf("%q", v.issuer))
-		}
-	}
-	return can
 }

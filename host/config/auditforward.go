@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/forward"
 )
@@ -51,7 +52,7 @@ func (a *Audit) checkForwardHeaders(r language.Reader) {
 			r.ErrorAt(at, "remove it", "Junctor sets the header %q itself", canonical)
 		case !isHeaderValue(value):
 			r.ErrorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends",
-				canonical, maxToken)
+				canonical, inbound.MaxToken)
 		default:
 			a.ForwardHeaders[canonical] = value
 			for _, secret := range headerSecrets(value) {
@@ -69,13 +70,13 @@ func (a *Audit) checkForwardHeaders(r language.Reader) {
 
 // notInHeaderName reports whether the name of a header must not contain a rune.
 func notInHeaderName(c rune) bool {
-	return notInToken(c) || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
+	return inbound.NotInToken(c) || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
 }
 
 // isHeaderValue reports whether a text can be the value of a header.
 func isHeaderValue(text string) bool {
-	return text != "" && text == strings.TrimSpace(text) && len(text) <= maxToken &&
-		!strings.ContainsFunc(text, func(c rune) bool { return c != ' ' && notInToken(c) })
+	return text != "" && text == strings.TrimSpace(text) && len(text) <= inbound.MaxToken &&
+		!strings.ContainsFunc(text, func(c rune) bool { return c != ' ' && inbound.NotInToken(c) })
 }
 
 // headerSecrets returns a value and, without the name of the scheme before it, its credential.

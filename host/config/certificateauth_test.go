@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 )
 
 // TestTenantsOfCertificates: the configuration alone decides about the tenant of a certificate.
@@ -28,7 +30,7 @@ func TestTenantsOfCertificates(t *testing.T) {
 		if ds.HasErrors() {
 			t.Fatal(rendered(ds))
 		}
-		a, err := c.Gateway.HTTP.Auth[0].Settings.Authenticator(AuthBuild{Config: c})
+		a, err := c.Gateway.HTTP.Auth[0].Settings.Authenticator(inbound.Build{Keyring: c.keyring})
 		if err != nil {
 			t.Fatal(err)
 		}

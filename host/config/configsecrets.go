@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/junctor-mcp/junctor/host/config/expression"
-	"github.com/junctor-mcp/junctor/host/fault"
 )
 
 // Keyring lists the secrets that the configuration uses, in the order of the
@@ -17,19 +16,6 @@ func (c *Config) Keyring() []expression.SecretUse { return c.keyring.Uses() }
 func (c *Config) Resolve(settings []byte, lookup func(name string) (string, error)) ([]byte, error) {
 	text, err := c.keyring.SubstituteJSON(string(settings), lookup)
 	return []byte(text), err
-}
-
-// ResolveToken is Resolve for a [StaticToken] that is Late. It fails if the result is
-// not a valid token.
-func (c *Config) ResolveToken(t StaticToken, lookup func(name string) (string, error)) (string, error) {
-	token, err := c.keyring.Substitute(t.Token, lookup)
-	if err != nil {
-		return "", err
-	}
-	if why := tokenProblem(token); why != "" {
-		return "", c.keyring.AtFirst(t.Token, fault.New(fault.ConfigInvalid, "the token %s", why).WithHint(tokenHint))
-	}
-	return token, nil
 }
 
 // SecretsIn lists the names of the secrets of keyring() in a block's settings or in a
@@ -58,3 +44,6 @@ func (c *Config) AbsentInput(blocks ...*Block) error {
 	}
 	return nil
 }
+
+// Placeholders returns the placeholders of stored secrets in the configuration.
+func (c *Config) Placeholders() *expression.Keyring { return c.keyring }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -110,7 +111,7 @@ func subjects(r language.Reader, attribute string) []string {
 	if items := r.Texts(attribute); items != nil && len(items) == 0 {
 		return nil
 	}
-	return names(r, attribute)
+	return inbound.ReadNames(r, attribute)
 }
 
 // checkConsoleAddress reports the unsafe combinations of the address and other settings.
@@ -171,12 +172,12 @@ func checkConsoleSubjects(r blockReader, c *Console, gateway HTTP) {
 // checkConsoleIssuers reports names of the console that several issuers could give their
 // clients.
 func checkConsoleIssuers(r blockReader, c *Console, gateway HTTP) {
-	all := vouches(gateway)
+	all := inbound.Vouches(gateway.Auth)
 	for _, h := range slices.Concat(c.Admins, c.Viewers) {
 		if h.Issuer != "" {
 			continue
 		}
-		can := vouchers(all, h.Kind, h.Name)
+		can := inbound.Vouchers(all, h.Kind, h.Name)
 		if len(can) > 1 {
 			r.ErrorAt(r.Head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`, h.Kind, h.Name),
 				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -43,8 +44,8 @@ type HTTP struct {
 	// Origins are as browsers send them.
 	Origins []string `hcl:"origins" accepts:"a list of origins" unset:"none" doc:"Web pages that may send requests, besides those at the gateway's own address: exactly 'scheme://host' or 'scheme://host:port'; never '\"*\"'."`
 	// Hosts are in lower case.
-	Hosts   []string `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy."`
-	Proxies prefixes `hcl:"proxies" accepts:"a list of addresses and prefixes" unset:"none" doc:"Proxies in front: 'per_ip' counts the client that they name in 'X-Forwarded-For', and not their connections." json:",omitempty"`
+	Hosts   []string         `hcl:"hosts" accepts:"a list of hosts" unset:"none" doc:"Further values of the 'Host' header, with or without a port, such as the public name of a proxy."`
+	Proxies inbound.Prefixes `hcl:"proxies" accepts:"a list of addresses and prefixes" unset:"none" doc:"Proxies in front: 'per_ip' counts the client that they name in 'X-Forwarded-For', and not their connections." json:",omitempty"`
 
 	// MaxBody is in bytes.
 	MaxBody     int  `hcl:"max_body" format:"size" default:"1MiB" min:"1KiB" max:"16MiB" doc:"The size of a request."`
@@ -54,13 +55,13 @@ type HTTP struct {
 
 	Timeouts HTTPTimeouts `hcl:"timeouts,block" doc:"The timeouts of the listener."`
 	// PerIP is nil for the defaults, which are not for loopback addresses.
-	PerIP    *RateLimit       `hcl:"per_ip,block" doc:"Limits one client address. Without the block, loopback is exempt."`
-	Sessions SessionRules     `hcl:"sessions,block" doc:"The sessions of clients."`
-	TLS      *TLS             `hcl:"tls,block" doc:"TLS, and the certificates of clients."` // nil: none
-	Auth     []Authentication // declared below
+	PerIP    *RateLimit               `hcl:"per_ip,block" doc:"Limits one client address. Without the block, loopback is exempt."`
+	Sessions SessionRules             `hcl:"sessions,block" doc:"The sessions of clients."`
+	TLS      *TLS                     `hcl:"tls,block" doc:"TLS, and the certificates of clients."` // nil: none
+	Auth     []inbound.Authentication // declared below
 
 	// The loader reads the block.
-	_ []Authentication `hcl:"auth,block" doc:"Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."`
+	_ []inbound.Authentication `hcl:"auth,block" doc:"Proves the identity of clients by one kind of credential. The first block that recognizes the form of a credential decides."`
 
 	origin httpSource // for the diagnostics of WithAddress
 }
@@ -140,14 +141,14 @@ func (t *TLS) Validate(r language.Reader) {
 
 // readGateway reads the gateway block of a layer, whose files together hold at most one. Without
 // listens it does not report inputs of gateway.http that fail.
-func readGateway(of *scope, used roleUse, listens bool) (g Gateway) {
+func readGateway(of *scope, used inbound.RoleUse, listens bool) (g Gateway) {
 	r, found := of.only(of.top["gateway"])
 	if !found {
 		r = of.empty("gateway")
 	}
 	language.Decode(r.Reader, &g)
 	for _, t := range g.Limits.Tools {
-		used.roles = append(used.roles, t.Roles...)
+		used.Roles = append(used.Roles, t.Roles...)
 	}
 	h, given := r.block("http")
 	if !given {
@@ -174,10 +175,10 @@ func (g *Gateway) Validate(r language.Reader) {
 }
 
 // readHTTP reads the http block. given is false if there is none.
-func readHTTP(r blockReader, used roleUse, given bool) (h HTTP) {
+func readHTTP(r blockReader, used inbound.RoleUse, given bool) (h HTTP) {
 	language.Decode(r.Reader, &h)
 	h.Given, h.origin = given, httpSource{head: r.Head, in: r.In, source: r.of.ev.Files.File(r.Head.Filename)}
-	h.Auth = readAuth(r, used)
+	h.Auth = inbound.Read(r.Reader, used)
 	checkCertificates(r, h)
 	listen, ok := readListen(r)
 	h.Listen = listen
@@ -232,4 +233,17 @@ func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
 		}
 	}
 	l.checkShares(g, drafts)
+}
+
+// checkCertificates reports auth "certificate" blocks of a listener that asks clients for
+// no certificate.
+func checkCertificates(r blockReader, h HTTP) {
+	if h.TLS != nil && h.TLS.ClientCA != "" {
+		return
+	}
+	for _, b := range r.Labelled("auth") {
+		if b.Labels[0] == "certificate" {
+			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
+		}
+	}
 }

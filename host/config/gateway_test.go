@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/limit"
@@ -92,7 +93,7 @@ gateway {
 `)
 	h := c.Gateway.HTTP
 	if h.Listen != "127.0.0.1:7575" || len(h.Origins) != 0 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
-		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" || h.Auth[0].Settings.(StaticToken).Tenant != "default" {
+		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" || h.Auth[0].Settings.(inbound.StaticToken).Tenant != "default" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -127,7 +128,7 @@ gateway {
 	want := []string{"token-of-a-file-0815", "literal-of-a-local", "S3CR3T-FROM-ENV-0123456789ABCDEF", "the-way-out-of-an-unset-variable"}
 	var got []string
 	for _, a := range c.Gateway.HTTP.Auth {
-		got = append(got, a.Settings.(StaticToken).Token)
+		got = append(got, a.Settings.(inbound.StaticToken).Token)
 	}
 	if !slices.Equal(got, want) {
 		t.Fatalf("%q, want %q", got, want)

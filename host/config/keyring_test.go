@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/junctor-mcp/junctor/host/config/expression"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
@@ -174,7 +175,7 @@ func TestPlaceholderDiffersInEachLoad(t *testing.T) {
 // TestResolveToken checks that a token from keyring() obeys the rules for tokens.
 func TestResolveToken(t *testing.T) {
 	c, _ := loadText(t, storing)
-	token := c.Gateway.HTTP.Auth[0].Settings.(StaticToken)
+	token := c.Gateway.HTTP.Auth[0].Settings.(inbound.StaticToken)
 	if !token.Late {
 		t.Fatalf("%#v", token)
 	}
@@ -185,7 +186,7 @@ func TestResolveToken(t *testing.T) {
 		"s3cr3t\n":                "white space",
 		strings.Repeat("x", 5000): "is longer than 4096 bytes",
 	} {
-		got, err := c.ResolveToken(token, lookupIn(map[string]string{"front": secret}, nil))
+		got, err := resolveToken(c, token, lookupIn(map[string]string{"front": secret}, nil))
 		if why == "" {
 			if got != secret || err != nil {
 				t.Errorf("%q, %v", got, err)
@@ -196,7 +197,12 @@ func TestResolveToken(t *testing.T) {
 			t.Errorf("%q: %q, %+v", secret, got, f)
 		}
 	}
-	if _, err := c.ResolveToken(token, lookupIn(nil, nil)); fault.As(err).Code != fault.NameUnknown {
+	if _, err := resolveToken(c, token, lookupIn(nil, nil)); fault.As(err).Code != fault.NameUnknown {
 		t.Error(err)
 	}
+}
+
+// resolveToken returns the token of an authenticator as it is compared.
+func resolveToken(c *Config, t inbound.StaticToken, lookup func(string) (string, error)) (string, error) {
+	return t.Resolve(inbound.Build{Keyring: c.keyring, Lookup: lookup})
 }

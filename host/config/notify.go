@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/fault"
@@ -51,7 +52,7 @@ func (n *Notify) Validate(r language.Reader) {
 	n.At = source.StartOf(r.Head)
 	n.checkWebhook(r)
 	if r.IsSet("secret") {
-		credential(r, "secret", "JUNCTOR_NOTIFY_SECRET", notifySecretProblem)
+		inbound.ReadCredential(r, "secret", "JUNCTOR_NOTIFY_SECRET", notifySecretProblem)
 		n.Late = r.Host.IsLate(n.Secret)
 	}
 }
@@ -129,7 +130,7 @@ func (c *Config) ResolveNotify(lookup func(name string) (string, error)) (string
 		return "", err
 	}
 	if why := notifySecretProblem(secret); why != "" {
-		return "", &fault.Error{Code: fault.ConfigInvalid, At: n.At.String(), Message: "the secret of the notify block " + why, Hint: tokenHint}
+		return "", &fault.Error{Code: fault.ConfigInvalid, At: n.At.String(), Message: "the secret of the notify block " + why, Hint: inbound.TokenHint}
 	}
 	return secret, nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config/expression"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -38,12 +39,13 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 // TestReferencePages compares the tables of attributes in the reference pages with the
 // forms. With -update it writes them.
 func TestReferencePages(t *testing.T) {
+	authForms := (&inbound.Authentication{}).Kinds()
 	confirm := language.FormOf[confirmBlock]().Entries
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&expression.VariableForm),
 			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
-			"static_token": formTable(language.FormOf[tokenBlock]()), "jwt": formTable(language.FormOf[jwtBlock]()), "certificate": formTable(language.FormOf[certificateBlock]()), "forwarded": formTable(language.FormOf[forwardedBlock]()),
+			"static_token": formTable(authForms["static_token"]), "jwt": formTable(authForms["jwt"]), "certificate": formTable(authForms["certificate"]), "forwarded": formTable(authForms["forwarded"]),
 		},
 		"console.md":    {"console": formTable(language.FormOf[Console]())},
 		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},

@@ -1,5 +1,7 @@
 package config
 
+import "github.com/junctor-mcp/junctor/host/config/inbound"
+
 // The policies are those of the layers, the strongest first, and that of the managed
 // configuration. All of them decide, and the strictest counts.
 type policies struct {
@@ -17,10 +19,10 @@ func (l *loader) readPolicies() (p policies) {
 }
 
 // roleUse returns what the roles of clients are for.
-func (p policies) roleUse() roleUse {
-	u := roleUse{policy: p.forced.Given, roles: p.forced.Roles}
+func (p policies) roleUse() inbound.RoleUse {
+	u := inbound.RoleUse{Policy: p.forced.Given, Roles: p.forced.Roles}
 	for _, d := range p.layers {
-		u.policy, u.roles = u.policy || d.Given, append(u.roles, d.Roles...)
+		u.Policy, u.Roles = u.Policy || d.Given, append(u.Roles, d.Roles...)
 	}
 	return u
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
@@ -112,8 +113,8 @@ func readHolder(r blockReader, kind string) policy.Holder {
 		language.Decode(r.Reader, &b)
 		of = b.ofClients
 	}
-	if r.Label == "" || len(r.Label) > maxSubject || strings.ContainsFunc(r.Label, unprintable) {
-		r.ErrorAt(r.LabelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, maxSubject)
+	if r.Label == "" || len(r.Label) > inbound.MaxSubject || strings.ContainsFunc(r.Label, inbound.Unprintable) {
+		r.ErrorAt(r.LabelAt, "", "a %s is 1 to %d bytes of text without control characters", kind, inbound.MaxSubject)
 	}
 	return policy.Holder{Kind: kind, Name: r.Label, Tenant: of.Tenant, Issuer: of.Issuer}
 }

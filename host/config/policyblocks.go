@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -76,7 +77,7 @@ type ruleBlock struct {
 func (b *ruleBlock) Validate(r language.Reader) {
 	for name, most := range map[string]int{"name": mostRuleName, "reason": mostReason} {
 		text := map[string]string{"name": b.Name, "reason": b.Reason}[name]
-		if r.IsRead(name) && (text == "" || len(text) > most || strings.ContainsFunc(text, unprintable)) {
+		if r.IsRead(name) && (text == "" || len(text) > most || strings.ContainsFunc(text, inbound.Unprintable)) {
 			r.ErrorAt(r.ValueAt(name, r.Head), "",
 				"the %s of a rule is 1 to %d bytes of text without control characters", name, most)
 		}

@@ -1,6 +1,10 @@
 package config
 
-import "github.com/junctor-mcp/junctor/host/config/language"
+import (
+	"github.com/junctor-mcp/junctor/host/config/language"
+
+	"github.com/junctor-mcp/junctor/host/config/inbound"
+)
 
 // The wholeBlocks are the blocks about the whole process.
 type wholeBlocks struct {
@@ -13,7 +17,7 @@ type wholeBlocks struct {
 
 // readWhole reads the blocks about the whole process, each from the layer whose block counts.
 // That of audit is read later.
-func (l *loader) readWhole(used roleUse) (w wholeBlocks) {
+func (l *loader) readWhole(used inbound.RoleUse) (w wholeBlocks) {
 	l.wholly("gateway", l.AbsentInputs, func(of *scope) {
 		w.gateway = readGateway(of, used, !l.NoListener)
 		w.gateway.Layer = of.layer

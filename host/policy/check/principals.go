@@ -6,6 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
@@ -133,7 +134,7 @@ func PrincipalNamed(c *config.Config, subject, tenant string) authn.Principal {
 // staticPrincipals returns the principals of the static tokens.
 func staticPrincipals(c *config.Config) (all []authn.Principal) {
 	for _, auth := range c.Gateway.HTTP.Auth {
-		if t, ok := auth.Settings.(config.StaticToken); ok {
+		if t, ok := auth.Settings.(inbound.StaticToken); ok {
 			all = append(all, authn.Principal{
 				Subject: t.Subject,
 				Tenant:  t.Tenant,

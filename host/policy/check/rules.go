@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -92,7 +93,7 @@ func ruleDiagnostics(r policy.Rule, about, tools []*catalog.Tool) (all source.Di
 func holderDiagnostics(c *config.Config) (all source.Diagnostics) {
 	subjects, roles := []string{authn.Local().Subject}, []string{}
 	for _, auth := range c.Gateway.HTTP.Auth {
-		t, static := auth.Settings.(config.StaticToken)
+		t, static := auth.Settings.(inbound.StaticToken)
 		if !static {
 			return nil
 		}

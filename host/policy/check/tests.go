@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/source"
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/schema"
@@ -28,7 +29,7 @@ func Tests(c *config.Config, in *catalog.Catalog) (all source.Diagnostics) {
 		}
 	}
 	for _, auth := range c.Gateway.HTTP.Auth {
-		if t, static := auth.Settings.(config.StaticToken); static {
+		if t, static := auth.Settings.(inbound.StaticToken); static {
 			roles = append(roles, t.Roles...)
 		}
 	}

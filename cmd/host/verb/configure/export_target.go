@@ -14,6 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 	"github.com/junctor-mcp/junctor/host/clientimport"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/configedit"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/httpserver"
@@ -147,7 +148,7 @@ func variablesOf(inv *invocation.Invocation, given []string) (all []clientconfig
 // or the default.
 func tokenVariable(h config.HTTP) string {
 	for _, a := range h.Auth {
-		if t, ok := a.Settings.(config.StaticToken); ok && t.Variable != "" {
+		if t, ok := a.Settings.(inbound.StaticToken); ok && t.Variable != "" {
 			return t.Variable
 		}
 	}

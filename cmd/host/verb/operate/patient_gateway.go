@@ -3,6 +3,7 @@ package operate
 import (
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/host/httpserver"
 )
@@ -29,7 +30,7 @@ func certificatesOf(c *config.Config) (all []doctor.Certificate) {
 // the configuration.
 func issuersOf(c *config.Config) (all []doctor.Issuer) {
 	for _, auth := range c.Gateway.HTTP.Auth {
-		if j, ok := auth.Settings.(config.JWT); ok && j.Keys != (jwks.Source{}) {
+		if j, ok := auth.Settings.(inbound.JWT); ok && j.Keys != (jwks.Source{}) {
 			all = append(all, doctor.Issuer{Source: j.Keys.String(), At: j.At.String(), Check: j.Keys.Check})
 		}
 	}

@@ -1,4 +1,4 @@
-package config
+package inbound
 
 import (
 	"slices"
@@ -39,18 +39,18 @@ func checkTenantAt(r language.Reader, at hcl.Range, attribute, name, hint string
 	}
 }
 
-// A roleUse says what the roles of clients are for.
-type roleUse struct {
-	policy bool     // there is a policy
-	roles  []string // that policies and limits name
+// A RoleUse says what the roles of clients are for.
+type RoleUse struct {
+	Policy bool     // there is a policy
+	Roles  []string // that policies and limits name
 }
 
 // valid checks the roles of the clients of a block, and returns the valid ones.
-func (u roleUse) valid(r blockReader, all []string) (roles []string) {
+func (u RoleUse) valid(r language.Reader, all []string) (roles []string) {
 	for i, role := range all {
 		at := r.ItemAt("roles", i)
 		u.warn(r, at, role)
-		if role == "" || len(role) > maxRole || strings.ContainsFunc(role, unprintable) {
+		if role == "" || len(role) > maxRole || strings.ContainsFunc(role, Unprintable) {
 			r.ErrorAt(at, "", "a role must be 1 to %d bytes of text without control characters", maxRole)
 			continue
 		}
@@ -60,19 +60,19 @@ func (u roleUse) valid(r blockReader, all []string) (roles []string) {
 }
 
 // warn reports a role that gives its clients nothing.
-func (u roleUse) warn(r blockReader, at hcl.Range, role string) {
+func (u RoleUse) warn(r language.Reader, at hcl.Range, role string) {
 	switch {
-	case slices.Contains(u.roles, role):
-	case !u.policy:
+	case slices.Contains(u.Roles, role):
+	case !u.Policy:
 		r.WarnAt(at, "without a policy block, clients may use everything that is offered", "no policy and no limit uses the role %q", role)
 	default:
-		r.WarnAt(at, language.DidYouMean(role, u.roles), "the policy has no role %q", role)
+		r.WarnAt(at, language.DidYouMean(role, u.Roles), "the policy has no role %q", role)
 	}
 }
 
 // warnClaim reports a claim with roles if there is nothing that has roles.
-func (u roleUse) warnClaim(r blockReader) {
-	if !u.policy && len(u.roles) == 0 {
+func (u RoleUse) warnClaim(r language.Reader) {
+	if !u.Policy && len(u.Roles) == 0 {
 		r.WarnAt(r.Body.Attributes["roles"].NameRange, "without a policy block, clients may use everything that is offered", "no policy and no limit uses roles")
 	}
 }
@@ -101,7 +101,7 @@ func (n *admittedNames) Validate(r language.Reader) {
 }
 
 // admitNames returns which names are admitted, and their tenants and roles.
-func (u roleUse) admitNames(r blockReader, n admittedNames) authn.Names {
+func (u RoleUse) admitNames(r language.Reader, n admittedNames) authn.Names {
 	return authn.Names{Allowed: n.Names, Tenants: n.Tenants, Tenant: n.Tenant, Roles: u.valid(r, n.Roles)}
 }
 
@@ -109,7 +109,7 @@ func (u roleUse) admitNames(r blockReader, n admittedNames) authn.Names {
 type clientNames []string
 
 // ReadSetting implements [language.Setting].
-func (l *clientNames) ReadSetting(r language.Reader, name string) { *l = names(r, name) }
+func (l *clientNames) ReadSetting(r language.Reader, name string) { *l = ReadNames(r, name) }
 
 // nameTenants are the tenants of names.
 type nameTenants map[string]string
@@ -131,16 +131,16 @@ func (m *nameTenants) ReadSetting(r language.Reader, name string) {
 	}
 }
 
-// names reads the names that are admitted. It returns nil if the attribute is not set.
-func names(r language.Reader, attribute string) []string {
+// ReadNames reads the names that are admitted. It returns nil if the attribute is not set.
+func ReadNames(r language.Reader, attribute string) []string {
 	items := r.Texts(attribute)
 	if items == nil {
 		return nil
 	}
 	list := []string{}
 	for _, e := range items {
-		if e.Text == "" || len(e.Text) > maxSubject || strings.ContainsFunc(e.Text, unprintable) {
-			r.ErrorAt(e.At, "", "a name must be 1 to %d bytes of text without control characters", maxSubject)
+		if e.Text == "" || len(e.Text) > MaxSubject || strings.ContainsFunc(e.Text, Unprintable) {
+			r.ErrorAt(e.At, "", "a name must be 1 to %d bytes of text without control characters", MaxSubject)
 		}
 		if slices.Contains(list, e.Text) {
 			r.ErrorAt(e.At, "", "the name %q appears twice", e.Text)
@@ -154,7 +154,7 @@ func names(r language.Reader, attribute string) []string {
 }
 
 // clientsOf describes the clients with names.
-func clientsOf(n authn.Names) (c AuthClients) {
+func clientsOf(n authn.Names) (c Clients) {
 	c.OpenSubjects = n.Allowed == nil
 	tenant := func(name string) string {
 		if t, listed := n.Tenants[name]; listed {

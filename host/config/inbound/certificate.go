@@ -1,4 +1,4 @@
-package config
+package inbound
 
 import (
 	"github.com/junctor-mcp/junctor/host/authn"
@@ -12,12 +12,17 @@ type ClientCertificate struct {
 }
 
 // Authenticator implements ClientAuth.
-func (c ClientCertificate) Authenticator(AuthBuild) (authn.Authenticator, error) {
+func (c ClientCertificate) Authenticator(Build) (authn.Authenticator, error) {
 	return authn.Certificates{Part: c.Part, Names: c.Names}, nil
 }
 
+// Vouch implements ClientAuth.
+func (c ClientCertificate) Vouch() *Vouch {
+	return &Vouch{Issuer: "certificate", Names: true, Subjects: c.Names.Allowed, Given: c.Names.Roles}
+}
+
 // Clients implements ClientAuth.
-func (c ClientCertificate) Clients() AuthClients { return clientsOf(c.Names) }
+func (c ClientCertificate) Clients() Clients { return clientsOf(c.Names) }
 
 // SecretText implements ClientAuth.
 func (ClientCertificate) SecretText() string { return "" }
@@ -29,21 +34,8 @@ type certificateBlock struct {
 }
 
 // readCertificateAuth reads an auth "certificate" block.
-func readCertificateAuth(r blockReader, used roleUse) ClientAuth {
+func readCertificateAuth(r language.Reader, used RoleUse) ClientAuth {
 	var b certificateBlock
-	language.Decode(r.Reader, &b)
+	language.Decode(r, &b)
 	return ClientCertificate{Part: b.Part, Names: used.admitNames(r, b.admittedNames)}
-}
-
-// checkCertificates reports auth "certificate" blocks of a listener that asks clients for
-// no certificate.
-func checkCertificates(r blockReader, h HTTP) {
-	if h.TLS != nil && h.TLS.ClientCA != "" {
-		return
-	}
-	for _, b := range r.Labelled("auth") {
-		if b.Labels[0] == "certificate" {
-			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
-		}
-	}
 }

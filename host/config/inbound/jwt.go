@@ -1,4 +1,4 @@
-package config
+package inbound
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func (j JWT) String() string { return fmt.Sprintf("tokens of %q", j.Issuer) }
 func (j JWT) GoString() string { return j.String() }
 
 // Authenticator implements ClientAuth. It fails if a file of keys cannot be read.
-func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
+func (j JWT) Authenticator(b Build) (authn.Authenticator, error) {
 	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway, Claims: j.Claims, Tenant: j.Tenant, Subjects: j.Subjects}
 	if j.Keys != (jwks.Source{}) {
 		o.Keys = b.Keys.Set(j.Keys)
@@ -47,23 +47,34 @@ func (j JWT) Authenticator(b AuthBuild) (authn.Authenticator, error) {
 		}
 		return authn.NewJWT(o), nil
 	}
-	secret, err := b.Config.keyring.Substitute(j.Secret, b.Lookup)
+	secret, err := b.Keyring.Substitute(j.Secret, b.Lookup)
 	if err != nil {
 		return nil, err
 	}
 	if why := secretProblem(secret); why != "" {
-		return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "the secret " + why, Hint: tokenHint}
+		return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "the secret " + why, Hint: TokenHint}
 	}
 	o.Secret = []byte(secret)
 	return authn.NewJWT(o), nil
 }
 
-// Clients implements ClientAuth.
-func (j JWT) Clients() AuthClients {
-	if j.Claims.Tenant != "" {
-		return AuthClients{OpenSubjects: true, OpenTenants: true}
+// Vouch implements ClientAuth.
+func (j JWT) Vouch() *Vouch {
+	return &Vouch{
+		Issuer:   j.Issuer,
+		Names:    true,
+		Subjects: j.Subjects,
+		Groups:   j.Claims.Groups != "",
+		Roles:    j.Claims.Roles != "",
 	}
-	return AuthClients{Principals: []authn.Principal{{Tenant: j.Tenant}}, OpenSubjects: true}
+}
+
+// Clients implements ClientAuth.
+func (j JWT) Clients() Clients {
+	if j.Claims.Tenant != "" {
+		return Clients{OpenSubjects: true, OpenTenants: true}
+	}
+	return Clients{Principals: []authn.Principal{{Tenant: j.Tenant}}, OpenSubjects: true}
 }
 
 // SecretText implements ClientAuth.
@@ -94,8 +105,8 @@ type claimsBlock struct {
 	Scopes  string `hcl:"scopes" default:"scope" accepts:"a claim" doc:"The claim with scopes: a list, or text with spaces."`
 }
 
-// names returns the names of the claims.
-func (c claimsBlock) names() authn.ClaimNames {
+// ReadNames returns the names of the claims.
+func (c claimsBlock) ReadNames() authn.ClaimNames {
 	return authn.ClaimNames{Subject: c.Subject, Tenant: c.Tenant, Roles: c.Roles, Groups: c.Groups, Scopes: c.Scopes}
 }
 
@@ -104,7 +115,7 @@ func (c *claimsBlock) Validate(r language.Reader) {
 	for name, text := range map[string]string{
 		"subject": c.Subject, "tenant": c.Tenant, "groups": c.Groups, "roles": c.Roles, "scopes": c.Scopes,
 	} {
-		if r.IsRead(name) && (text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, unprintable)) {
+		if r.IsRead(name) && (text == "" || len(text) > maxClaimName || strings.ContainsFunc(text, Unprintable)) {
 			r.ErrorAt(r.ValueAt(name, r.Head), "",
 				"the name of a claim must be 1 to %d bytes of text without control characters", maxClaimName)
 		}
@@ -119,11 +130,11 @@ const (
 
 // Validate implements [language.Validator].
 func (b *jwtBlock) Validate(r language.Reader) {
-	if r.IsRead("issuer") && (b.Issuer == "" || len(b.Issuer) > maxIssuer || strings.ContainsFunc(b.Issuer, unprintable)) {
+	if r.IsRead("issuer") && (b.Issuer == "" || len(b.Issuer) > maxIssuer || strings.ContainsFunc(b.Issuer, Unprintable)) {
 		r.ErrorAt(r.ValueAt("issuer", r.Head), "write the value that the claim iss of the tokens has",
 			"%q must be 1 to %d bytes of text without control characters", "issuer", maxIssuer)
 	}
-	credential(r, "secret", "JUNCTOR_JWT_SECRET", secretProblem)
+	ReadCredential(r, "secret", "JUNCTOR_JWT_SECRET", secretProblem)
 	if !r.IsSet("secret") {
 		b.checkKeys(r)
 	}
@@ -161,18 +172,18 @@ func (b *jwtBlock) keys() jwks.Source {
 }
 
 // readJWTAuth reads an auth "jwt" block.
-func readJWTAuth(r blockReader, used roleUse) ClientAuth {
+func readJWTAuth(r language.Reader, used RoleUse) ClientAuth {
 	var b jwtBlock
-	language.Decode(r.Reader, &b)
+	language.Decode(r, &b)
 	j := JWT{
 		At:         source.StartOf(r.Head),
 		Leeway:     b.Leeway,
 		Issuer:     b.Issuer,
 		Secret:     b.Secret,
-		Late:       r.of.ev.Keyring.Contains(b.Secret),
+		Late:       r.Host.IsLate(b.Secret),
 		Algorithms: b.Algorithms,
 		Audiences:  b.Audiences,
-		Claims:     b.Claims.names(),
+		Claims:     b.Claims.ReadNames(),
 		Subjects:   b.Subjects,
 	}
 	if !r.IsSet("secret") {
@@ -181,7 +192,7 @@ func readJWTAuth(r blockReader, used roleUse) ClientAuth {
 	if j.Claims.Tenant == "" {
 		j.Tenant = b.Tenant
 	}
-	if c, found := r.block("claims"); found && j.Claims.Roles != "" {
+	if c, found := r.Block("claims"); found && j.Claims.Roles != "" {
 		used.warnClaim(c)
 	}
 	return j
@@ -189,7 +200,7 @@ func readJWTAuth(r blockReader, used roleUse) ClientAuth {
 
 // rejectDuplicateIssuers reports an issuer in two auth blocks: the first one would decide
 // about all of its tokens.
-func rejectDuplicateIssuers(r blockReader, all []Authentication) {
+func rejectDuplicateIssuers(r language.Reader, all []Authentication) {
 	first := map[string]source.Position{}
 	for i, b := range r.Labelled("auth") {
 		j, ok := all[i].Settings.(JWT)
@@ -197,7 +208,7 @@ func rejectDuplicateIssuers(r blockReader, all []Authentication) {
 			continue
 		}
 		if at, both := first[j.Issuer]; both {
-			one := r.nested(b)
+			one := r.Nested(b)
 			r.ErrorAt(one.ValueAt("issuer", one.Head), "list all audiences in one block", "two auth blocks have the same issuer; the first is at %s", at)
 			continue
 		}
@@ -268,7 +279,7 @@ func (l *algorithms) ReadSetting(r language.Reader, name string) {
 // checkAudiences checks the values of which a token must have one in its claim aud.
 func (b *jwtBlock) checkAudiences(r language.Reader) {
 	for i, text := range b.Audiences {
-		if text == "" || len(text) > maxAudience || strings.ContainsFunc(text, unprintable) {
+		if text == "" || len(text) > maxAudience || strings.ContainsFunc(text, Unprintable) {
 			r.ErrorAt(r.ItemAt("audiences", i), "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
 		}
 	}

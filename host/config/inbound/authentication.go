@@ -1,4 +1,4 @@
-package config
+package inbound
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/authn/jwks"
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
@@ -14,35 +15,37 @@ import (
 // clients. Each kind of block implements it in a file of its own.
 type ClientAuth interface {
 	// Authenticator returns what authenticates clients.
-	Authenticator(b AuthBuild) (authn.Authenticator, error)
+	Authenticator(b Build) (authn.Authenticator, error)
 	// Clients returns the clients that the block admits.
-	Clients() AuthClients
+	Clients() Clients
+	// Vouch returns what the block lets its issuer say about clients; nil: nothing.
+	Vouch() *Vouch
 	// SecretText returns the text of the block that may contain keyring(), or "".
 	SecretText() string
 }
 
-// An AuthBuild is what makes authenticators of auth blocks.
-type AuthBuild struct {
-	Config *Config                           // with the blocks
-	Lookup func(name string) (string, error) // returns the secrets of keyring()
-	Keys   *jwks.Pool
+// A Build is what makes authenticators of auth blocks.
+type Build struct {
+	Keyring *expression.Keyring               // of the configuration with the blocks
+	Lookup  func(name string) (string, error) // returns the secrets of keyring()
+	Keys    *jwks.Pool
 }
 
-// AuthClients describe the clients that an auth block admits.
-type AuthClients struct {
+// Clients describe the clients that an auth block admits.
+type Clients struct {
 	Principals   []authn.Principal // that the block names; a subject may be empty
 	OpenSubjects bool              // there may be other subjects
 	OpenTenants  bool              // there may be other tenants
 }
 
-// An authKind is a kind of auth block of the gateway.
-type authKind struct {
+// A kind is a kind of auth block of the gateway.
+type kind struct {
 	form func() *language.Form
-	read func(r blockReader, used roleUse) ClientAuth
+	read func(r language.Reader, used RoleUse) ClientAuth
 }
 
-// authKinds are the kinds of auth blocks of the gateway, by their labels.
-var authKinds = map[string]authKind{
+// kinds are the kinds of auth blocks of the gateway, by their labels.
+var kinds = map[string]kind{
 	"static_token": {language.FormOf[tokenBlock], readTokenAuth},
 	"jwt":          {language.FormOf[jwtBlock], readJWTAuth},
 	"certificate":  {language.FormOf[certificateBlock], readCertificateAuth},
@@ -59,26 +62,26 @@ type Authentication struct {
 // Kinds implements [language.Kinds].
 func (*Authentication) Kinds() map[string]*language.Form {
 	forms := map[string]*language.Form{}
-	for label, kind := range authKinds {
-		forms[label] = kind.form()
+	for label, k := range kinds {
+		forms[label] = k.form()
 	}
 	return forms
 }
 
-// readAuth reads the auth blocks of the gateway. The result contains wrong
+// Read reads the auth blocks of the gateway. The result contains wrong
 // blocks too, so that no second problem asks for authentication.
-func readAuth(r blockReader, used roleUse) []Authentication {
+func Read(r language.Reader, used RoleUse) []Authentication {
 	var all []Authentication
 	for _, b := range r.Labelled("auth") {
-		one := r.nested(b)
+		one := r.Nested(b)
 		auth := Authentication{Kind: one.Label, At: source.StartOf(one.Head)}
-		switch kind, known := authKinds[one.Label]; {
+		switch k, known := kinds[one.Label]; {
 		case known:
-			auth.Settings = kind.read(one, used)
+			auth.Settings = k.read(one, used)
 		case one.Label == "none":
 			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
 		default:
-			one.ErrorAt(one.LabelAt, language.DidYouMean(one.Label, slices.Sorted(maps.Keys(authKinds))), "there is no kind of auth called %q", one.Label)
+			one.ErrorAt(one.LabelAt, language.DidYouMean(one.Label, slices.Sorted(maps.Keys(kinds))), "there is no kind of auth called %q", one.Label)
 		}
 		all = append(all, auth)
 	}

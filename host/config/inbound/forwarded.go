@@ -1,4 +1,4 @@
-package config
+package inbound
 
 import (
 	"net/http"
@@ -24,12 +24,17 @@ type ForwardedUser struct {
 }
 
 // Authenticator implements ClientAuth.
-func (f ForwardedUser) Authenticator(AuthBuild) (authn.Authenticator, error) {
+func (f ForwardedUser) Authenticator(Build) (authn.Authenticator, error) {
 	return authn.Forwarded(f), nil
 }
 
+// Vouch implements ClientAuth.
+func (f ForwardedUser) Vouch() *Vouch {
+	return &Vouch{Issuer: "forwarded", Names: true, Subjects: f.Names.Allowed, Groups: f.Groups != "", Given: f.Names.Roles}
+}
+
 // Clients implements ClientAuth.
-func (f ForwardedUser) Clients() AuthClients {
+func (f ForwardedUser) Clients() Clients {
 	c := clientsOf(f.Names)
 	c.OpenTenants = f.Tenant != ""
 	return c
@@ -59,9 +64,9 @@ func (b *forwardedBlock) Validate(r language.Reader) {
 const fromSocket = "unix"
 
 // readForwardedAuth reads an auth "forwarded" block.
-func readForwardedAuth(r blockReader, used roleUse) ClientAuth {
+func readForwardedAuth(r language.Reader, used RoleUse) ClientAuth {
 	var b forwardedBlock
-	language.Decode(r.Reader, &b)
+	language.Decode(r, &b)
 	return ForwardedUser{
 		From:   b.From.addresses,
 		Unix:   b.From.unix,
@@ -106,11 +111,11 @@ func (p *proxies) ReadSetting(r language.Reader, name string) {
 	}
 }
 
-// prefixes are addresses of proxies.
-type prefixes []netip.Prefix
+// Prefixes are addresses of proxies.
+type Prefixes []netip.Prefix
 
 // ReadSetting implements [language.Setting].
-func (l *prefixes) ReadSetting(r language.Reader, name string) {
+func (l *Prefixes) ReadSetting(r language.Reader, name string) {
 	for _, e := range r.Texts(name) {
 		if p, ok := proxy(r, name, e); ok {
 			*l = append(*l, p)
