@@ -5,6 +5,8 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/config/source"
+	"github.com/junctor-mcp/junctor/sdk"
 )
 
 // languageForm lists the blocks of a file. "gateway", "console", "telemetry", "defaults",
@@ -69,3 +71,38 @@ var languageForm = sync.OnceValue(func() *language.Form {
 // Language returns the form of a file: the blocks that it may have, and the attributes and
 // blocks in them. All calls return the same form, which must not be changed.
 func Language() *language.Form { return languageForm() }
+
+// Schema returns the JSON Schema (2020-12) of the configuration language, for programs that
+// generate configurations. It describes the JSON form of HCL: a block is an object, a block with
+// a label is an object by label, and a text with "${" is an expression. Junctor reads HCL only.
+// plugins are the manifests by the local names of the plugins; the bodies of their blocks are
+// described with them.
+func Schema(plugins map[string]sdk.Manifest) []byte {
+	return language.Schema(Language(), plugins, "Junctor configuration",
+		"The blocks, attributes and values of a Junctor configuration, in the JSON form of HCL. Junctor reads HCL only.")
+}
+
+// languageWords returns the words of the language for snippets.
+func languageWords() source.Words {
+	return source.Words{
+		Blocks:     blockWords,
+		Messages:   expression.MessageWords,
+		IsFunction: expression.IsFunction,
+		EnvName:    envRule,
+		SecretName: expression.SecretName,
+	}
+}
+
+// blockWords are the types of blocks.
+var blockWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	for _, f := range []language.Form{*Language(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
+		for name := range f.Blocks {
+			words[name] = true
+		}
+		for _, name := range f.Later {
+			words[name] = true
+		}
+	}
+	return words
+})
