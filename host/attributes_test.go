@@ -1,93 +1,85 @@
 package host
 
 import (
-	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// Where a reload notices that a field of config.Server has changed.
-const (
-	inConnection = "new connections"     // see connectionInput
-	inView       = "new lists"           // see sameView
-	inBoth       = inConnection + inView // each makes new lists
-	elsewhere    = ""                    // read again in each generation
-)
+// byPlugin are the fields of config.Server that connectionInput reads itself, with their plugins.
+var byPlugin = []string{"Transport", "Auth"}
 
-// noticed has every field of a server block, and of the structs in it.
-var noticed = map[string]string{
-	// Identity, and what decides whether there is a server.
-	"Name": elsewhere, "At": elsewhere, "Enabled": elsewhere, "Blocked": elsewhere, "BlockedByUser": elsewhere,
-	"Registry": elsewhere, "Required": elsewhere,
-	"written": elsewhere, // for people
-	// In gateway.Server, which each generation makes.
-	"Resources.Unlisted": elsewhere, "Context": elsewhere, "Trace": elsewhere, "LogLevel": elsewhere,
-
-	"Layer": inConnection, "Protocol": inConnection, "MaxMessage": inConnection,
-	"Fingerprint": inConnection, "Transport": inConnection, "Auth": inConnection,
-	"Idle.Adaptive": inConnection, "Idle.Never": inConnection, "Idle.After": inConnection,
-	"Timeouts.Start": inConnection, "Timeouts.Call": inConnection,
-	"Timeouts.Shutdown": inConnection, "Timeouts.Install": inConnection, "Timeouts.Extends": inConnection,
-	"Share":   inBoth,
-	"Managed": inView, "Definitions": inView,
-	"Lock": inView, "Prefix": inView, "Describe": inView, "BadSchema": inView, "Views": inView,
-	"Tools.Allow": inView, "Tools.Deny": inView, "Tools.Read": inView, "Tools.Write": inView,
-	"Tools.Idempotent": inView, "Tools.Confirm": inView,
-}
-
-// TestReloadNoticesEveryAttribute: a new attribute of a server block takes effect in a
-// reload, or the table says why not.
+// TestReloadNoticesEveryAttribute: each field of a server says in its tag reload what a reload does
+// after a change of it, and a reload does that.
 func TestReloadNoticesEveryAttribute(t *testing.T) {
 	g := &generation{opts: &Options{}, Config: &config.Config{}}
-	seen := map[string]bool{}
-	eachField(reflect.TypeFor[config.Server](), "", nil, func(path string, index []int) {
-		seen[path] = true
-		want, ok := noticed[path]
-		if !ok {
-			t.Errorf("say where a reload notices %s, and add it there", path)
-			return
-		}
-		if path == "written" {
-			return // not exported, and shown to people only
+	eachField(reflect.TypeFor[config.Server](), "", nil, func(path string, f reflect.StructField, index []int) {
+		words, err := language.ReloadWords(f.Tag)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", path, err)
+		case slices.Contains(byPlugin, path) && words == nil:
+			words = []string{language.ReloadConnection}
+		case len(words) == 0:
+			t.Errorf("say in the tag reload of %s what a reload does after a change", path)
 		}
 		before, after := &config.Server{Name: "a"}, &config.Server{Name: "a"}
 		alter(t, path, reflect.ValueOf(after).Elem().FieldByIndex(index))
-		if got := g.connectionInput(before) != g.connectionInput(after); got != (want == inConnection ||
-			want == inBoth) {
+		got := g.connectionInput(before) != g.connectionInput(after)
+		if got != slices.Contains(words, language.ReloadConnection) {
 			t.Errorf("%s: new connections: %v", path, got)
 		}
-		if got := !sameView(before, after); got != (want == inView || want == inBoth) {
+		if got := !sameView(before, after); got != slices.Contains(words, language.ReloadView) {
 			t.Errorf("%s: new lists: %v", path, got)
 		}
+		if slices.Contains(words, language.ReloadCache) && !slices.Contains(words, language.ReloadConnection) {
+			t.Errorf("%s: a server that offers something else needs new connections", path)
+		}
 	})
-	for _, path := range slices.Sorted(maps.Keys(noticed)) {
-		if !seen[path] {
-			t.Errorf("%s is no field of a server", path)
+}
+
+// TestReloadKeepsItsClasses: these attributes do what they always did in a reload.
+func TestReloadKeepsItsClasses(t *testing.T) {
+	s := config.Server{}
+	for word, names := range map[string][]string{
+		language.ReloadCache: {"max_message", "protocol"},
+		language.ReloadConnection: {
+			"Fingerprint", "Layer", "idle", "max_message", "protocol", "share", "timeouts.call", "timeouts.install",
+			"timeouts.progress_extends", "timeouts.shutdown", "timeouts.start",
+		},
+		language.ReloadView: {
+			"Lock", "Managed", "Views", "bad_schema", "definitions", "describe", "prefix", "share", "tools.allow",
+			"tools.confirm", "tools.deny", "tools.idempotent", "tools.read", "tools.write",
+		},
+	} {
+		noticed := language.Noticed(&s, word)
+		for _, name := range names {
+			if _, found := noticed[name]; !found {
+				t.Errorf("%s has lost its tag reload:%q", name, word)
+			}
 		}
 	}
 }
 
-// eachField calls do with each field of a struct, and of the structs in it that
-// have no more than numbers, truth values and lists.
-func eachField(of reflect.Type, prefix string, index []int, do func(path string, index []int)) {
+// eachField calls do with each exported field of a struct, and of the nested blocks in it.
+func eachField(of reflect.Type, prefix string, index []int, do func(string, reflect.StructField, []int)) {
 	for i := range of.NumField() {
 		f := of.Field(i)
-		if f.Name == "_" {
-			continue // it declares what another field has
+		if !f.IsExported() {
+			continue // written is for people; _ declares what another field has
 		}
 		path, at := prefix+f.Name, append(slices.Clone(index), i)
-		switch f.Type {
-		case reflect.TypeFor[config.Idle](), reflect.TypeFor[config.Timeouts](), reflect.TypeFor[config.Tools](),
-			reflect.TypeFor[config.Resources]():
+		if strings.HasSuffix(f.Tag.Get("hcl"), ",block") && f.Type.Kind() == reflect.Struct {
 			eachField(f.Type, path+".", at, do)
-		default:
-			do(path, at)
+			continue
 		}
+		do(path, f, at)
 	}
 }
 
@@ -106,6 +98,8 @@ func alter(t *testing.T, path string, v reflect.Value) {
 		to = 1
 	case time.Duration:
 		to = time.Second
+	case config.Idle:
+		to = config.Idle{After: time.Second}
 	case source.Position:
 		to = source.Position{Line: 7}
 	case config.Block:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/catalog"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/language"
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/plugin"
@@ -105,44 +106,11 @@ func (o *Options) variableFiles(names []string) (all []string) {
 // sameView reports whether clients see the items of one server in the same way with two
 // of its blocks.
 func sameView(x, y *config.Server) bool {
-	type offer struct {
-		Prefix, Describe, BadSchema, Share string
-		Definitions, Lock                  string
-		Managed                            bool
-		Views                              []config.View
-		Patterns                           [][]string
-	}
-	of := func(s *config.Server) offer {
-		o := offer{
-			Prefix:      s.Prefix,
-			Describe:    s.Describe,
-			BadSchema:   s.BadSchema,
-			Share:       s.Share,
-			Definitions: s.Definitions,
-			Lock:        s.Lock,
-			Managed:     s.Managed,
-			Views:       s.Views,
-		}
-		for _, list := range [][]config.Pattern{
-			s.Tools.Allow,
-			s.Tools.Deny,
-			s.Tools.Read,
-			s.Tools.Write,
-			s.Tools.Idempotent,
-			s.Tools.Confirm,
-		} {
-			var globs []string
-			for _, p := range list {
-				globs = append(globs, p.Glob+" "+p.At.String())
-			}
-			o.Patterns = append(o.Patterns, globs)
-		}
-		return o
-	}
-	return reflect.DeepEqual(of(x), of(y))
+	return reflect.DeepEqual(language.Noticed(x, language.ReloadView), language.Noticed(y, language.ReloadView))
 }
 
-// connectionInput returns a digest of everything that the connections to a server depend on.
+// connectionInput returns a digest of everything that the connections to a server depend on: the
+// fields with the tag reload:"connection", and its transport and auth blocks with their plugins.
 func (g *generation) connectionInput(s *config.Server) string {
 	plugins := []config.Plugin{g.plugin(s.Transport.Plugin)}
 	var auth any
@@ -171,7 +139,7 @@ func (g *generation) connectionInput(s *config.Server) string {
 	}
 	text, err := json.Marshal([]any{
 		kept,
-		s.Fingerprint,
+		language.Noticed(s, language.ReloadConnection),
 		s.Transport.Plugin,
 		s.Transport.Component,
 		string(g.Config.Unresolved(s.Transport.Settings)),
@@ -180,12 +148,6 @@ func (g *generation) connectionInput(s *config.Server) string {
 		auth,
 		programs,
 		store,
-		s.Protocol,
-		s.Share,
-		s.Timeouts,
-		s.Idle,
-		s.MaxMessage,
-		s.Layer,
 	})
 	if err != nil {
 		panic(err) // texts and numbers

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
@@ -56,14 +57,10 @@ func jsonOf(v cty.Value) []byte {
 
 // fingerprint returns the hash of everything that decides what a server offers. The
 // lists of a server are cached under it. What else a connection depends on, such as
-// share and timeouts, is in connectionInput of package host.
+// share and timeouts, has the tag reload:"connection" without the word cache.
 func (d *draft) fingerprint(keys *expression.Keyring) string {
 	t := fingerprintFields(keys, d.transport.plugin.Plugin, d.Transport)
-	for _, a := range language.AttributesOf[Server]("") {
-		if a.Reload == "connection" {
-			t[a.Path()] = a.Value(d.Server)
-		}
-	}
+	maps.Copy(t, language.Noticed(d.Server, language.ReloadCache))
 	if d.Auth != nil {
 		t["auth"] = fingerprintFields(keys, d.auth.plugin.Plugin, *d.Auth)
 	}

@@ -15,29 +15,31 @@ import (
 // A Server is one server block. Of a disabled server only Name, At, Enabled and
 // Blocked are set, because the rest of its block is not evaluated.
 type Server struct {
-	Name          string
-	At            source.Position
-	Layer         int    `json:",omitempty"` // 0: the strongest; i: Config.Under[i-1]
-	Managed       bool   `json:",omitempty"` // the block is the administrator's
-	Blocked       string `json:",omitempty"` // why a servers block does not allow it; empty: all do
-	BlockedByUser bool   `json:",omitempty"` // it is the block of a user or a project
+	Name  string          `reload:"none"`
+	At    source.Position `reload:"none"`
+	Layer int             `json:",omitempty" reload:"connection"` // 0: the strongest; i: Config.Under[i-1]
+	// The block is the administrator's.
+	Managed bool `json:",omitempty" reload:"view"`
+	// Why a servers block does not allow it; empty: all do. It may be the block of a user or a project.
+	Blocked       string `json:",omitempty" reload:"none"`
+	BlockedByUser bool   `json:",omitempty" reload:"none"`
 
 	// The first attribute, because no other one of a disabled server is read.
-	Enabled  bool   `hcl:"enabled" default:"true" doc:"Nothing else in the block of a disabled server is evaluated."`
-	Prefix   string `hcl:"prefix" accepts:"letters, digits, '_', '-'; at most 40 characters" unset:"the label" doc:"Tools and prompts are offered as 'PREFIX__NAME'. The prefix must not contain '__' or end in '_'. '\"\"' offers names without a prefix."`
-	Protocol string `hcl:"protocol" words:"auto,2024-11-05,2025-03-26,2025-06-18,2025-11-25,2026-07-28" reload:"connection" doc:"The revision of MCP. 'auto' finds out which revision the server speaks and remembers it."`
-	Share    string `hcl:"share" words:"global,tenant,session" unset:"'\"global\"'; '\"tenant\"' if the 'auth' blocks of the gateway name several tenants" in:"defaults" doc:"Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."`
-	Idle     Idle   `hcl:"idle" words:"adaptive,never" accepts:"'\"adaptive\"', '\"never\"' or a duration, at most '24h'" unset:"'\"adaptive\"'" in:"defaults" doc:"When an unused connection is closed. 'adaptive' waits one to five minutes, depending on use. A server that keeps something between calls, such as the page of a browser, a shell or a login in it, loses that: write '\"never\"'."`
-	Required bool   `hcl:"required" doc:"'junctor serve' does not start if this server cannot be reached."`
+	Enabled  bool   `hcl:"enabled" default:"true" reload:"none" doc:"Nothing else in the block of a disabled server is evaluated."`
+	Prefix   string `hcl:"prefix" accepts:"letters, digits, '_', '-'; at most 40 characters" unset:"the label" reload:"view" doc:"Tools and prompts are offered as 'PREFIX__NAME'. The prefix must not contain '__' or end in '_'. '\"\"' offers names without a prefix."`
+	Protocol string `hcl:"protocol" words:"auto,2024-11-05,2025-03-26,2025-06-18,2025-11-25,2026-07-28" reload:"connection,cache" doc:"The revision of MCP. 'auto' finds out which revision the server speaks and remembers it."`
+	Share    string `hcl:"share" words:"global,tenant,session" unset:"'\"global\"'; '\"tenant\"' if the 'auth' blocks of the gateway name several tenants" in:"defaults" reload:"connection,view" doc:"Which clients share a connection: all clients, those of one tenant, or none. See [Shared connections](#shared-connections)."`
+	Idle     Idle   `hcl:"idle" words:"adaptive,never" accepts:"'\"adaptive\"', '\"never\"' or a duration, at most '24h'" unset:"'\"adaptive\"'" in:"defaults" reload:"connection" doc:"When an unused connection is closed. 'adaptive' waits one to five minutes, depending on use. A server that keeps something between calls, such as the page of a browser, a shell or a login in it, loses that: write '\"never\"'."`
+	Required bool   `hcl:"required" reload:"none" doc:"'junctor serve' does not start if this server cannot be reached."`
 	// In bytes.
-	MaxMessage  int      `hcl:"max_message" format:"size" default:"16MiB" min:"64KiB" max:"256MiB" reload:"connection" doc:"The size of one message in either direction. A larger message fails its call."`
-	Registry    string   `hcl:"registry" accepts:"'\"NAME@VERSION\"'" unset:"none" doc:"The entry of an MCP registry that 'junctor add' made the block of. 'junctor update' uses it." json:",omitempty"`
-	Describe    string   `hcl:"describe" words:"full,brief,verbatim" in:"defaults" doc:"How the server's descriptions reach clients. See [Descriptions](#descriptions)."`
-	BadSchema   string   `hcl:"bad_schema" words:"replace,hide" in:"defaults" doc:"How a tool with a schema that Junctor refuses is offered. 'replace' offers it with a schema that accepts any object and without an output schema; 'hide' leaves it out."`
-	Definitions string   `hcl:"definitions" words:"any,first_use,locked" in:"defaults" doc:"Whether a tool may change what it says about itself. See [lock.md](lock.md)."`
-	LogLevel    string   `hcl:"log_level" words:"info,debug,notice,warning,error,critical,alert,emergency" in:"defaults" doc:"The least severe messages of the server that Junctor asks for and logs. See [Messages of servers](operate.md#messages-of-servers)."`
-	Context     []string `hcl:"context" words:"subject,tenant,issuer,method,session,client" unset:"nothing" in:"defaults" doc:"What the server learns about the client with each request. See [Context](#context)." json:",omitempty"`
-	Trace       string   `hcl:"trace" words:"on,off" in:"defaults" doc:"Whether the server gets the trace context and the id of each request. See [monitoring.md](monitoring.md#what-servers-get)."`
+	MaxMessage  int      `hcl:"max_message" format:"size" default:"16MiB" min:"64KiB" max:"256MiB" reload:"connection,cache" doc:"The size of one message in either direction. A larger message fails its call."`
+	Registry    string   `hcl:"registry" accepts:"'\"NAME@VERSION\"'" unset:"none" reload:"none" doc:"The entry of an MCP registry that 'junctor add' made the block of. 'junctor update' uses it." json:",omitempty"`
+	Describe    string   `hcl:"describe" words:"full,brief,verbatim" in:"defaults" reload:"view" doc:"How the server's descriptions reach clients. See [Descriptions](#descriptions)."`
+	BadSchema   string   `hcl:"bad_schema" words:"replace,hide" in:"defaults" reload:"view" doc:"How a tool with a schema that Junctor refuses is offered. 'replace' offers it with a schema that accepts any object and without an output schema; 'hide' leaves it out."`
+	Definitions string   `hcl:"definitions" words:"any,first_use,locked" in:"defaults" reload:"view" doc:"Whether a tool may change what it says about itself. See [lock.md](lock.md)."`
+	LogLevel    string   `hcl:"log_level" words:"info,debug,notice,warning,error,critical,alert,emergency" in:"defaults" reload:"none" doc:"The least severe messages of the server that Junctor asks for and logs. See [Messages of servers](operate.md#messages-of-servers)."`
+	Context     []string `hcl:"context" words:"subject,tenant,issuer,method,session,client" unset:"nothing" in:"defaults" reload:"none" doc:"What the server learns about the client with each request. See [Context](#context)." json:",omitempty"`
+	Trace       string   `hcl:"trace" words:"on,off" in:"defaults" reload:"none" doc:"Whether the server gets the trace context and the id of each request. See [monitoring.md](monitoring.md#what-servers-get)."`
 
 	Timeouts  Timeouts  `hcl:"timeouts,block" doc:"How long the start of the server, a call and the end of the server may take."`
 	Resources Resources `hcl:"resources,block" doc:"Which resources clients may read."`
@@ -48,27 +50,29 @@ type Server struct {
 	_ authBlock      `hcl:"auth,block" doc:"How Junctor logs in to the server. The label is the provider: 'bearer', 'oauth', 'command', or a required plugin."`
 	_ []viewBlock    `hcl:"tool,block" doc:"Changes how one tool is offered. The label is the server's own name of the tool."`
 
+	// They have no tag reload, because their plugins decide, too, what a change of them does.
 	Transport Block
 	Auth      *Block // nil: no auth block
-	Views     []View
-	Lock      string `json:",omitempty"` // the path of the lock file with the pins; empty if they may change
+
+	Views []View `reload:"view"`
+	Lock  string `json:",omitempty" reload:"view"` // the path of the lock file with the pins; empty if they may change
 
 	written []Setting // the attributes that the configuration sets
 
 	// Fingerprint is equal for two blocks exactly if a connection that was opened
 	// for one also serves the other. Names and places do not change it. It has the attributes
-	// with the tag reload:"connection", and is also the key of cached lists.
-	Fingerprint string
+	// with the word cache in the tag reload, and is also the key of cached lists.
+	Fingerprint string `reload:"connection"`
 }
 
 // Timeouts bound the phases of an upstream. A server has two seconds from the end of its input
 // to SIGTERM, and two more to SIGKILL.
 type Timeouts struct {
-	Start    time.Duration `hcl:"start" default:"10s" max:"10m" in:"defaults" doc:"For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to 'timeouts.install' in total."`
-	Install  time.Duration `hcl:"install" default:"5m" max:"1h" in:"defaults" doc:"In place of 'timeouts.start' if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than 'timeouts.start'."`
-	Call     time.Duration `hcl:"call" default:"1m" max:"10m" in:"defaults" doc:"For one call."`
-	Shutdown time.Duration `hcl:"shutdown" default:"5s" max:"1m" in:"defaults" doc:"For the server to end. It gets SIGTERM two seconds after the end of its input, and SIGKILL two seconds later. After a failed start it is ten seconds, with a launcher thirty."`
-	Extends  bool          `hcl:"progress_extends" in:"defaults" doc:"Each progress notification restarts the time of its call, at most a thousand times."`
+	Start    time.Duration `hcl:"start" default:"10s" max:"10m" in:"defaults" reload:"connection" doc:"For the start of the server and the handshake. Each line that the server prints on standard error restarts it, up to 'timeouts.install' in total."`
+	Install  time.Duration `hcl:"install" default:"5m" max:"1h" in:"defaults" reload:"connection" doc:"In place of 'timeouts.start' if the command is a launcher that may install the server first (see [How servers start](#how-servers-start)). It is never less than 'timeouts.start'."`
+	Call     time.Duration `hcl:"call" default:"1m" max:"10m" in:"defaults" reload:"connection" doc:"For one call."`
+	Shutdown time.Duration `hcl:"shutdown" default:"5s" max:"1m" in:"defaults" reload:"connection" doc:"For the server to end. It gets SIGTERM two seconds after the end of its input, and SIGKILL two seconds later. After a failed start it is ten seconds, with a launcher thirty."`
+	Extends  bool          `hcl:"progress_extends" in:"defaults" reload:"connection" doc:"Each progress notification restarts the time of its call, at most a thousand times."`
 }
 
 // Validate implements [language.Validator]. A value of the block itself must be at least start;
@@ -83,18 +87,18 @@ func (t *Timeouts) Validate(r language.Reader) {
 // Resources says which resources of a server clients may read. Unlisted also
 // allows resources that the server neither lists nor has a template for.
 type Resources struct {
-	Unlisted bool `hcl:"unlisted" doc:"Clients may also read and subscribe to resources that the server does not list. See [Resources](#resources)."`
+	Unlisted bool `hcl:"unlisted" reload:"none" doc:"Clients may also read and subscribe to resources that the server does not list. See [Resources](#resources)."`
 }
 
 // Tools says which tools of a server are offered and how they are classified. A
 // nil Allow allows every tool; an empty Allow allows no tool.
 type Tools struct {
-	Allow      Patterns `hcl:"allow" accepts:"a list of globs" unset:"every tool" doc:"The tools that are offered. '[]' offers no tool."`
-	Deny       Patterns `hcl:"deny" accepts:"a list of globs" unset:"no tool" doc:"The tools that are not offered, even if 'allow' matches."`
-	Read       Patterns `hcl:"read" accepts:"a list of globs" unset:"no tool" doc:"A call may be sent again if the connection ended before the answer."`
-	Write      Patterns `hcl:"write" accepts:"a list of globs" unset:"no tool" doc:"A call is never sent again."`
-	Idempotent Patterns `hcl:"idempotent" accepts:"a list of globs" unset:"no tool" doc:"As 'read': a call may be sent again."`
-	Confirm    Patterns `hcl:"confirm" accepts:"a list of globs" unset:"no tool" doc:"The tools that a person must approve before each call: short for a 'confirm' block of the policy about everyone."`
+	Allow      Patterns `hcl:"allow" accepts:"a list of globs" unset:"every tool" reload:"view" doc:"The tools that are offered. '[]' offers no tool."`
+	Deny       Patterns `hcl:"deny" accepts:"a list of globs" unset:"no tool" reload:"view" doc:"The tools that are not offered, even if 'allow' matches."`
+	Read       Patterns `hcl:"read" accepts:"a list of globs" unset:"no tool" reload:"view" doc:"A call may be sent again if the connection ended before the answer."`
+	Write      Patterns `hcl:"write" accepts:"a list of globs" unset:"no tool" reload:"view" doc:"A call is never sent again."`
+	Idempotent Patterns `hcl:"idempotent" accepts:"a list of globs" unset:"no tool" reload:"view" doc:"As 'read': a call may be sent again."`
+	Confirm    Patterns `hcl:"confirm" accepts:"a list of globs" unset:"no tool" reload:"view" doc:"The tools that a person must approve before each call: short for a 'confirm' block of the policy about everyone."`
 }
 
 // Validate implements [language.Validator].

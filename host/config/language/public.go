@@ -50,8 +50,7 @@ func publicValue(v reflect.Value) any {
 // An Attribute is one attribute of a block, or of a block in it.
 type Attribute struct {
 	Entry
-	Block  string // the block in it; empty: none
-	Reload string // the tag reload
+	Block string // the block in it; empty: none
 
 	index []int
 }
@@ -78,7 +77,7 @@ func attributes(t reflect.Type, part string) (all []Attribute) {
 	for _, f := range d.fields {
 		switch of := t.FieldByIndex(f.index).Type; {
 		case f.option == "":
-			all = append(all, Attribute{Entry: d.form.Entries[f.entry], Reload: f.reload, index: f.index})
+			all = append(all, Attribute{Entry: d.form.Entries[f.entry], index: f.index})
 		case f.option == "block" && of.Kind() == reflect.Struct:
 			for _, inner := range attributes(of, part) {
 				inner.Block, inner.index = f.name, append(append([]int(nil), f.index...), inner.index...)

@@ -31,7 +31,7 @@ import (
 //	refers:"…"         what the texts name: server, role or plugin
 //	conflicts:"a,b"    attributes that exclude this one
 //	requires:"a,b"     attributes that this one requires
-//	reload:"…"         what a change does; see [Attribute]
+//	reload:"…"         what a change does: connection, cache, view or none; see [Noticed]
 //	in:"…"             a part of the block that has the attribute too; see below
 //	required:"rule"    the attribute is required, and Validate reports it
 //
@@ -83,7 +83,6 @@ type field struct {
 	name   string
 	option string // empty for an attribute, "block" or "label"
 	entry  int    // the index of the entry of an attribute
-	reload string
 	start  func(into reflect.Value)
 	read   func(r Reader, into reflect.Value)
 	needed bool // absence is reported
@@ -179,13 +178,16 @@ func (d *declaration) addField(f reflect.StructField, one field, part string) er
 	if err != nil {
 		return err
 	}
+	if _, err := ReloadWords(f.Tag); err != nil {
+		return err
+	}
 	_, hasDefault := f.Tag.Lookup("default")
 	required := f.Tag.Get("required")
 	absent := one.option == "" && !hasDefault && a.unset == "" && f.Type.Kind() != reflect.Pointer
 	one.secret, one.path = f.Tag.Get("secret") != "", f.Tag.Get("format") == "path"
 	one.conflicts, one.requires = list(f.Tag.Get("conflicts")), list(f.Tag.Get("requires"))
 	one.start, one.read, one.needed, one.option = a.start, a.read, absent && required == "", ""
-	one.entry, one.reload = len(d.form.Entries), f.Tag.Get("reload")
+	one.entry = len(d.form.Entries)
 	if f.Name != "_" {
 		d.fields = append(d.fields, one)
 	}
