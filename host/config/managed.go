@@ -23,20 +23,37 @@ import (
 // configure, has servers of its own, and a policy that comes before that of the user. If
 // anything in it is wrong, nothing is loaded.
 
-var (
-	managedForm = language.Form{Blocks: map[string]language.Shape{
-		"servers": {}, "server": {Labels: 1, Many: true}, "policy": {}, "audit": {}, "locals": {Many: true}, "plugins": {Many: true}, "plugin": {Labels: 1, Many: true},
-	}}
-	managedServersForm = language.Form{Attributes: []string{"exclusive", "allow", "deny"}}
-	serverRuleEntries  = language.Values{Accepts: "a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`",
-		Schema: map[string]any{"type": "array", "items": map[string]any{"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false, "properties": map[string]any{
-			"name": map[string]any{"type": "string"}, "command": map[string]any{"type": "array", "items": map[string]any{"type": "string"}}, "url": map[string]any{"type": "string"},
-		}}}}
-	ownServersForm = language.Form{Entries: []language.Entry{
-		{Name: "allow", Values: serverRuleEntries, Unset: "all", Doc: "The servers that may be used: by label, by the exact command with its arguments, or by a pattern for the URL. An empty list allows none."},
-		{Name: "deny", Values: serverRuleEntries, Unset: "none", Doc: "Servers that may not be used. It wins."},
-	}}
-)
+// managedForm lists the blocks of the managed configuration.
+var managedForm = language.Form{Blocks: map[string]language.Shape{
+	"servers": {}, "server": {Labels: 1, Many: true}, "policy": {}, "audit": {}, "locals": {Many: true}, "plugins": {Many: true}, "plugin": {Labels: 1, Many: true},
+}}
+
+// An ownServersBlock is a servers block of a user or a project.
+type ownServersBlock struct {
+	Allow serverEntries `hcl:"allow" unset:"all" doc:"The servers that may be used: by label, by the exact command with its arguments, or by a pattern for the URL. An empty list allows none."`
+	Deny  serverEntries `hcl:"deny" unset:"none" doc:"Servers that may not be used. It wins."`
+}
+
+// A managedServersBlock is the servers block of the managed configuration.
+type managedServersBlock struct {
+	ownServersBlock
+	Exclusive bool `hcl:"exclusive" doc:"Users may configure no servers of their own."`
+}
+
+// serverEntries are a list of objects with one member each. They are nil if the attribute is not set.
+type serverEntries []managed.Entry
+
+// Values implements [language.Valued].
+func (serverEntries) Values() language.Values {
+	text := map[string]any{"type": "string"}
+	return language.Values{
+		Accepts: "a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`",
+		Schema: map[string]any{"type": "array", "items": map[string]any{
+			"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+			"properties": map[string]any{"name": text, "command": map[string]any{"type": "array", "items": text}, "url": text},
+		}},
+	}
+}
 
 // maxManagedEntries bounds the entries of a list.
 const maxManagedEntries = 10_000
@@ -93,9 +110,10 @@ func (l *loader) managedServers() (rules managed.Rules) {
 		return rules
 	}
 	r := l.managed.open(blocks[0], "")
-	r.Check(&managedServersForm)
-	rules = serverRules(r)
-	rules.Exclusive = r.Boolean("exclusive", false)
+	var block managedServersBlock
+	language.Decode(r.Reader, &block)
+	rules = block.rules(r)
+	rules.Exclusive = block.Exclusive
 	return rules
 }
 
@@ -103,8 +121,9 @@ func (l *loader) managedServers() (rules managed.Rules) {
 func (l *loader) ownServers() (all []managed.Rules) {
 	for _, layer := range l.layers {
 		if r, found := layer.only(layer.top["servers"]); found {
-			r.Check(&ownServersForm)
-			rules := serverRules(r)
+			var block ownServersBlock
+			language.Decode(r.Reader, &block)
+			rules := block.rules(r)
 			rules.Own = true
 			all = append(all, rules)
 		}
@@ -112,35 +131,30 @@ func (l *loader) ownServers() (all []managed.Rules) {
 	return all
 }
 
-// serverRules reads what a servers block allows and denies.
-func serverRules(r blockReader) (rules managed.Rules) {
-	rules.At = source.StartOf(r.Head).String()
-	rules.Allow, rules.Deny = managedEntries(r, "allow"), managedEntries(r, "deny")
-	return rules
+// rules returns what a servers block allows and denies.
+func (b ownServersBlock) rules(r blockReader) managed.Rules {
+	return managed.Rules{At: source.StartOf(r.Head).String(), Allow: b.Allow, Deny: b.Deny}
 }
 
-// managedEntries reads a list of objects with one member each. It returns nil if the
-// attribute is not set.
-func managedEntries(r blockReader, name string) []managed.Entry {
+// ReadSetting implements [language.Setting].
+func (s *serverEntries) ReadSetting(r language.Reader, name string) {
 	v, a, set := r.PublicValue(name, cty.DynamicPseudoType)
 	if !set {
-		return nil
+		return
 	}
 	if !v.CanIterateElements() || v.Type().IsObjectType() || v.Type().IsMapType() || v.LengthInt() > maxManagedEntries {
 		r.ErrorAt(a.Expr.Range(), `write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`, "%q must be a list of objects", name)
-		return nil
+		return
 	}
-	entries := []managed.Entry{}
+	*s = serverEntries{}
 	for i, one := range v.AsValueSlice() {
-		e := language.Item{At: language.Locate(a.Expr, []language.Step{{Index: i}})}
-		if entry, ok := managedEntry(r, name, e.At, one); ok {
-			entries = append(entries, entry)
+		if entry, ok := managedEntry(r, name, language.Locate(a.Expr, []language.Step{{Index: i}}), one); ok {
+			*s = append(*s, entry)
 		}
 	}
-	return entries
 }
 
-func managedEntry(r blockReader, list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
+func managedEntry(r language.Reader, list string, at hcl.Range, v cty.Value) (e managed.Entry, ok bool) {
 	const hint = `write one of name, command and url`
 	if v.IsNull() || !v.Type().IsObjectType() || len(v.AsValueMap()) != 1 {
 		r.ErrorAt(at, hint, "an entry of %q has exactly one member", list)

@@ -56,7 +56,7 @@ var languageForm = sync.OnceValue(func() *language.Form {
 				Doc: "Tells a webhook of approvals, outages, missing logins and changed tools.",
 			},
 			"servers": {
-				Many: true, Body: &ownServersForm,
+				Many: true, Body: language.FormOf[ownServersBlock](),
 				Doc: "Which servers may be used, of all layers below the managed configuration.",
 			},
 			"audit": {
