@@ -87,7 +87,7 @@ func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
 func TestForeignNamesFitTheirBlocks(t *testing.T) {
 	forms := map[string]language.Form{
 		"": *Language(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": *language.FormOf[policyBlock](), "role": *language.FormOf[roleBlock](),
-		"allow": *language.FormOf[ruleBlock](), "deny": *language.FormOf[ruleBlock](), "confirm": *language.FormOf[confirmBlock](), "variable": expression.VariableForm,
+		"allow": *language.FormOf[ruleBlock](), "deny": *language.FormOf[ruleBlock](), "confirm": *language.FormOf[confirmBlock](), "variable": *language.FormOf[expression.Variable](),
 		"tools": *language.FormOf[Tools](), "timeouts": *language.FormOf[Timeouts](),
 	}
 	for kind, entries := range foreignNames {

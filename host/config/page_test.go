@@ -43,7 +43,7 @@ func TestReferencePages(t *testing.T) {
 	confirm := language.FormOf[confirmBlock]().Entries
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
-			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(&expression.VariableForm),
+			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(language.FormOf[expression.Variable]()),
 			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
 			"static_token": formTable(authForms["static_token"]), "jwt": formTable(authForms["jwt"]), "certificate": formTable(authForms["certificate"]), "forwarded": formTable(authForms["forwarded"]),
 		},

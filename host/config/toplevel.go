@@ -21,7 +21,7 @@ var languageForm = sync.OnceValue(func() *language.Form {
 			},
 			"locals": {Many: true, Body: &expression.LocalsForm, Doc: "Named values, for `local.NAME` in other places."},
 			"variable": {
-				Labels: 1, Many: true, Body: &expression.VariableForm,
+				Labels: 1, Many: true, Body: language.FormOf[expression.Variable](),
 				Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places.",
 			},
 			"module": {
