@@ -216,11 +216,12 @@ func (s *Session) read() error {
 	l := s.log
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	rec, at, err := firstRecord(b)
+	_, at, err := firstRecord(b)
 	if err != nil {
 		return errDamaged
 	}
 	for size := 0; err == nil && at < len(b); at += size {
+		var rec record
 		if rec, size, err = nextRecord(b[at:]); err == nil {
 			s.apply(rec)
 		}

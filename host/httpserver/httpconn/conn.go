@@ -39,12 +39,6 @@ func (s *connSet) add(c *conn) {
 	s.open[c] = struct{}{}
 }
 
-func (s *connSet) remove(c *conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.open, c)
-}
-
 // A conn is a connection with HTTP/1.
 type conn struct {
 	net.Conn
