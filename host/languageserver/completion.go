@@ -12,6 +12,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/condition"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
@@ -271,7 +272,7 @@ func (c *completer) expression() {
 			c.offer(completesName, w, root+"."+n.text, "value", "")
 		}
 	}
-	for name, help := range functionHelp {
+	for name, help := range expression.FunctionHelp {
 		c.function(w, name, help[0], help[1])
 	}
 }

@@ -9,6 +9,6 @@
 // of its tokens.
 //
 // Files, from the top: server.go, questions.go, diagnostics.go, stream.go, documents.go,
-// completion.go, hover.go, definition.go, functionhelp.go, names.go, view.go, expression.go,
+// completion.go, hover.go, definition.go, names.go, view.go, expression.go,
 // sketch.go, protocol.go, position.go.
 package languageserver

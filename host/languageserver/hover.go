@@ -77,7 +77,7 @@ func (v *view) hoverExpression(p sketchPlace, offset int) (string, sketchWord) {
 	}
 	w := wordOf(tokens[i])
 	if i+1 < len(tokens) && tokens[i+1].Type == hclsyntax.TokenOParen {
-		usage, known := functionHelp[w.text]
+		usage, known := expression.FunctionHelp[w.text]
 		if condition, has := condition.Functions()[w.text]; p.attribute.name.text == "when" && has {
 			usage[0] = condition
 		}

@@ -1,12 +1,8 @@
 package languageserver
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/junctor-mcp/junctor/host/config/expression"
 )
 
 // TestHovers shows the meaning of words.
@@ -37,18 +33,6 @@ func TestHovers(t *testing.T) {
 		}
 		if ok && (at.from > offset || at.to < offset) {
 			t.Errorf("%s: at %v", text, at)
-		}
-	}
-}
-
-// TestFunctionsHaveHelp: every function of the language is described, and nothing else.
-func TestFunctionsHaveHelp(t *testing.T) {
-	if got := slices.Sorted(maps.Keys(functionHelp)); !slices.Equal(got, expression.Functions()) {
-		t.Errorf("help for %q, and the functions are %q", got, expression.Functions())
-	}
-	for name, help := range functionHelp {
-		if !strings.HasPrefix(help[0], name+"(") || help[1] == "" {
-			t.Errorf("the help of %s is incomplete", name)
 		}
 	}
 }

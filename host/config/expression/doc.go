@@ -5,5 +5,5 @@
 //
 // Files, from the top: local.go, variable.go, eval.go, input.go, host.go, function.go,
 // passthrough.go, publicvariable.go, static.go, evaluator.go, names.go, resolve.go, absent.go,
-// keyring.go, texts.go.
+// keyring.go, texts.go, functionhelp.go.
 package expression

@@ -76,9 +76,6 @@ var functions = map[string]function.Function{
 
 var functionNames = slices.Sorted(maps.Keys(functions))
 
-// Functions returns the names of the functions of expressions, sorted.
-func Functions() []string { return slices.Clone(functionNames) }
-
 // sensitive marks values from env(), file() and keyring(). Every operation passes the
 // mark on to its result.
 const sensitive = mark("sensitive")

@@ -1,7 +1,7 @@
-package languageserver
+package expression
 
-// functionHelp says how each function is written and what it returns, for editors.
-var functionHelp = map[string][2]string{
+// FunctionHelp says how each function is written and what it returns, for editors.
+var FunctionHelp = map[string][2]string{
 	"env": {`env(NAME, FALLBACK)`, "A variable of the environment. An unset one without a fallback is an error."},
 	"file": {`file(PATH)`,
 		"The content of a file without its last line end. A relative path starts at the configuration file."},
