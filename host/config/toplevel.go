@@ -48,7 +48,7 @@ var languageForm = sync.OnceValue(func() *language.Form {
 			"telemetry": {Many: true, Body: language.FormOf[Telemetry](), Doc: "Where metrics are served."},
 			"console":   {Many: true, Body: language.FormOf[Console](), Doc: "Pages for operators, in a browser."},
 			"test": {
-				Labels: 1, Many: true, Body: &testForm,
+				Labels: 1, Many: true, Body: language.FormOf[testBlock](),
 				Doc: "What a principal may do, for `junctor test`. The label is the name of the test.",
 			},
 			"notify": {

@@ -25,11 +25,15 @@ func decode(r Reader, into reflect.Value, defaults bool) {
 	partial, _ := into.Addr().Interface().(Partial)
 	r.state = &readState{read: map[string]bool{}}
 	r.Check(&d.form)
+	labels := r.all
 	for _, f := range d.fields {
 		v := into.FieldByIndex(f.index)
 		switch f.option {
 		case "label":
-			v.SetString(r.Label)
+			if len(labels) > 0 {
+				v.SetString(labels[0])
+				labels = labels[1:]
+			}
 		case "block":
 			r.decodeBlocks(f.name, v)
 		default:

@@ -56,6 +56,7 @@ type Reader struct {
 
 	Label   string // the first label, or empty
 	LabelAt hcl.Range
+	all     []string // labels
 
 	Fallback *hclsyntax.Body // with attributes and blocks that the block inherits; nil: none
 
@@ -76,7 +77,7 @@ func (r Reader) IsRead(name string) bool { return r.state != nil && r.state.read
 func NewReader(b *hclsyntax.Block, in string) Reader {
 	r := Reader{In: in, What: TitleOf(b), Body: b.Body, Head: b.TypeRange, LabelAt: b.TypeRange}
 	if len(b.Labels) > 0 {
-		r.Label, r.LabelAt = b.Labels[0], b.LabelRanges[0]
+		r.Label, r.LabelAt, r.all = b.Labels[0], b.LabelRanges[0], b.Labels
 		r.Head = hcl.RangeBetween(b.TypeRange, r.LabelAt)
 	}
 	if r.In == "" {

@@ -16,7 +16,7 @@ import (
 //	hcl:"name"         name of an attribute; ",optional" makes it optional without a default
 //	hcl:"name,block"   nested block: a struct (the defaults if it is absent), a pointer to a
 //	                   struct (nil if it is absent) or a slice of structs (repeated)
-//	hcl:"name,label"   label of the block
+//	hcl:"name,label"   label of the block; several are in their order
 //	doc:"…"            Markdown: the meaning; required. Here and in accepts and unset, quotes
 //	                   such as 'x' stand for those of code
 //	accepts:"…"        Markdown: the values, where the type does not tell them
