@@ -171,7 +171,8 @@ func managedEntry(r language.Reader, list string, at hcl.Range, v cty.Value) (e 
 		case !slices.Contains([]string{"name", "command", "url"}, member):
 			r.ErrorAt(at, hint, "an entry of %q has no %q", list, member)
 			return e, false
-		case err != nil || value.IsNull() || want == cty.String && value.AsString() == "" || want != cty.String && value.LengthInt() == 0:
+		case err != nil || value.IsNull() || hasNull(value),
+			want == cty.String && value.AsString() == "", want != cty.String && value.LengthInt() == 0:
 			r.ErrorAt(at, hint, "%q of an entry of %q must be %s", member, list, language.TypeName(want))
 			return e, false
 		case member == "command" && list == "allow" && leadsAnywhere(value.AsValueSlice()[0].AsString()):

@@ -145,6 +145,11 @@ var principalMembers = []struct {
 		cty.DynamicPseudoType, func(p *testedPrincipal, v cty.Value) { p.Claims = jsonOf(v) }},
 }
 
+// hasNull reports whether a list has an element that is null.
+func hasNull(v cty.Value) bool {
+	return v.Type().IsListType() && slices.ContainsFunc(v.AsValueSlice(), cty.Value.IsNull)
+}
+
 // textsOf returns the texts of a list.
 func textsOf(v cty.Value) (texts []string) {
 	for _, e := range v.AsValueSlice() {
@@ -186,10 +191,10 @@ func (p *testedPrincipal) ReadSetting(r language.Reader, name string) {
 			continue
 		}
 		for _, m := range principalMembers {
-			if m.Name != member {
-				continue
+			if m.Name != member || value.IsNull() {
+				continue // null is unset
 			}
-			if value, err := language.Conform(value, m.want); err != nil {
+			if value, err := language.Conform(value, m.want); err != nil || hasNull(value) {
 				r.ErrorAt(at, "", "%q must be %s", member, language.TypeName(m.want))
 			} else {
 				m.set(p, value)
