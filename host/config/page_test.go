@@ -104,8 +104,8 @@ func formTable(f *language.Form) string { return tableHead + rows(f, "", map[*la
 func pluginsTable() string {
 	var b strings.Builder
 	b.WriteString(tableHead)
-	b.WriteString(row("required", pluginsForm.Entries[0]))
-	for _, e := range requiredFields {
+	b.WriteString(row("required", language.FormOf[pluginsBlock]().Entries[0]))
+	for _, e := range language.FormOf[requiredPlugin]().Entries {
 		b.WriteString(row("required.NAME."+e.Name, e))
 	}
 	return b.String() + rows(language.FormOf[pluginSettings](), "plugin.", map[*language.Form]string{})

@@ -29,19 +29,43 @@ var (
 
 const labelWords = "letters, digits, - and _, starting with a letter, at most 64"
 
-var (
-	// requiredFields are the members of an object in "required".
-	requiredFields = []language.Entry{
-		{Name: "source", Values: language.Texts("`\"builtin/NAME\"` or a path"), Required: true,
-			Doc: "`builtin/NAME`, a directory with `junctor-plugin-NAME`, or the program; relative to the file."},
-		{Name: "version", Values: language.Texts("a version constraint"), Unset: "any", Doc: "The versions of the plugin that are accepted, such as `~> 1.2`."},
-		{Name: "sha256", Values: language.Texts("64 hexadecimal digits"), Unset: "any", Doc: "The digest of the program."},
+// A pluginsBlock is a plugins block.
+type pluginsBlock struct {
+	Required requiredPlugins `hcl:"required" unset:"none" doc:"The plugins that are not bundled. A key is the plugin's own name, as 'junctor plugin describe' shows it."`
+}
+
+// A requiredPlugin declares the members of an object in "required".
+type requiredPlugin struct {
+	_ string `hcl:"source" accepts:"'\"builtin/NAME\"' or a path" doc:"'builtin/NAME', a directory with 'junctor-plugin-NAME', or the program; relative to the file."`
+	_ string `hcl:"version" accepts:"a version constraint" unset:"any" doc:"The versions of the plugin that are accepted, such as '~> 1.2'."`
+	_ string `hcl:"sha256" accepts:"64 hexadecimal digits" unset:"any" doc:"The digest of the program."`
+}
+
+// requiredPlugins are objects by the plugin's own name.
+type requiredPlugins struct {
+	members map[string]cty.Value
+	lost    bool // something is wrong with the attribute, so that its members are not known
+}
+
+// Values implements [language.Valued].
+func (requiredPlugins) Values() language.Values {
+	return language.ObjectsOf("an object of objects, by the plugin's own name", language.FormOf[requiredPlugin]().Entries)
+}
+
+// ReadSetting implements [language.Setting].
+func (p *requiredPlugins) ReadSetting(r language.Reader, name string) {
+	v, a, set := r.PublicValue(name, cty.DynamicPseudoType)
+	switch {
+	case !set:
+		p.lost = a != nil
+	case !v.Type().IsObjectType() && !v.Type().IsMapType():
+		r.ErrorAt(a.Expr.Range(), `write required = { NAME = { source = "..." } }`, "%q must be an object, not %s",
+			name, language.TypeName(v.Type()))
+		p.lost = true
+	default:
+		p.members = v.AsValueMap()
 	}
-	pluginsForm = language.Form{Entries: []language.Entry{{
-		Name: "required", Values: language.ObjectsOf("an object of objects, by the plugin's own name", requiredFields), Unset: "none",
-		Doc: "The plugins that are not bundled. A key is the plugin's own name, as `junctor plugin describe` shows it.",
-	}}}
-)
+}
 
 // A pluginSettings is a plugin block.
 type pluginSettings struct {
@@ -66,20 +90,11 @@ type plugin struct {
 
 // requirements reads a plugins block. lock is the path of the lock file that may pin its programs.
 func (t *pluginTable) requirements(s blockReader, lock string) {
-	s.Check(&pluginsForm)
-	v, a, set := s.PublicValue("required", cty.DynamicPseudoType)
-	if !set {
-		t.lost = t.lost || a != nil
-		return
-	}
-	if !v.Type().IsObjectType() && !v.Type().IsMapType() {
-		s.ErrorAt(a.Expr.Range(), `write required = { NAME = { source = "..." } }`, `"required" must be an object, not %s`, language.TypeName(v.Type()))
-		t.lost = true
-		return
-	}
-	members := v.AsValueMap()
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		t.requirement(s, lock, a, name, members[name])
+	var block pluginsBlock
+	language.Decode(s.Reader, &block)
+	t.lost = t.lost || block.Required.lost
+	for _, name := range slices.Sorted(maps.Keys(block.Required.members)) {
+		t.requirement(s, lock, s.Body.Attributes["required"], name, block.Required.members[name])
 	}
 }
 
@@ -118,7 +133,7 @@ func (t *pluginTable) requirement(r blockReader, lock string, a *hclsyntax.Attri
 
 // requirementFields reads the members of a requirement. All of them are strings.
 func requirementFields(r blockReader, a *hclsyntax.Attribute, name string, v cty.Value) map[string]string {
-	known := []string{"source", "version", "sha256"}
+	known := language.FormOf[requiredPlugin]().AttributeNames()
 	words := map[string]string{}
 	for key, value := range v.AsValueMap() {
 		within := []language.Step{{Name: name}, {Name: key}}

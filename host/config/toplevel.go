@@ -14,7 +14,7 @@ import (
 var languageForm = sync.OnceValue(func() *language.Form {
 	return &language.Form{
 		Blocks: map[string]language.Shape{
-			"plugins": {Many: true, Body: &pluginsForm, Doc: "The plugins that are not bundled."},
+			"plugins": {Many: true, Body: language.FormOf[pluginsBlock](), Doc: "The plugins that are not bundled."},
 			"plugin": {
 				Labels: 1, Many: true, Body: language.FormOf[pluginSettings](),
 				Doc: "How a plugin's processes run. The label is the plugin's name.",
