@@ -41,7 +41,8 @@ audit {
 	answer := func(want int, text string, args ...string) {
 		t.Helper()
 		id := s.waitingApprovals()["steady__add"]
-		if out, errs, status := s.junctor(append([]string{"--text", "approvals", args[0], id}, args[1:]...)...); status != want || !strings.Contains(out+errs, text) {
+		if out, errs, status := s.junctor(append([]string{"--text", "approvals", args[0], id},
+			args[1:]...)...); status != want || !strings.Contains(out+errs, text) {
 			t.Errorf("%q: %d, %s%s", args, status, out, errs)
 		}
 	}
@@ -68,7 +69,9 @@ audit {
 	}
 	s.awaitExit() // all rows are written
 	out, errs, _ := s.junctor("audit", "search", "--json")
-	for _, want := range []string{`"detail": "given, 1 of 2: CHG-1"`, `"detail": "given, 2 of 2: CHG-2"`, `"by": "dave, through the user who runs junctor"`, `"detail": "denied: not on a Saturday"`, `"detail": "answer refused"`, `"by": "eve, through the user who runs junctor"`} {
+	for _, want := range []string{`"detail": "given, 1 of 2: CHG-1"`, `"detail": "given, 2 of 2: CHG-2"`,
+		`"by": "dave, through the user who runs junctor"`, `"detail": "denied: not on a Saturday"`,
+		`"detail": "answer refused"`, `"by": "eve, through the user who runs junctor"`} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no row has %s: %s%s", want, out, errs)
 		}
@@ -87,7 +90,8 @@ func TestWaitingCallIsDecidedAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &gatewaySite{reloadSite: newReloadSite(t), servers: "policy {\n  default = \"allow\"\n" + fmt.Sprintf(confirm, "") + "}\n"}
+			s := &gatewaySite{reloadSite: newReloadSite(t),
+				servers: "policy {\n  default = \"allow\"\n" + fmt.Sprintf(confirm, "") + "}\n"}
 			listen := fmt.Sprintf("    listen = %q\n", freeAddress(t))
 			s.configure(listen)
 			s.start("serve", "--http")
@@ -97,7 +101,8 @@ func TestWaitingCallIsDecidedAgain(t *testing.T) {
 				answered <- fmt.Sprint(text, err)
 			}()
 			id := ""
-			for deadline := time.Now().Add(time.Minute); id == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); id == "" &&
+				time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 				id = s.waitingApprovals()["steady__add"]
 			}
 			s.servers = "policy {\n  default = \"allow\"\n" + c.policy + "}\n"

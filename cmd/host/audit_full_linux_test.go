@@ -46,7 +46,9 @@ func newFullSite(t *testing.T, onFull string) *fullSite {
 			t.Error(err)
 		}
 	})
-	rewriteConfig(t, d.path, fmt.Sprintf("%saudit {\n  file = \"disk/audit.db\"\n  sync = \"full\"\n  on_full = %q\n}\n", demoServers("", false), onFull))
+	rewriteConfig(t, d.path,
+		fmt.Sprintf("%saudit {\n  file = \"disk/audit.db\"\n  sync = \"full\"\n  on_full = %q\n}\n",
+			demoServers("", false), onFull))
 	return &fullSite{reloadSite: d.serveHTTP(), dir: dir}
 }
 
@@ -195,7 +197,8 @@ func (s *fullSite) awaitDrained() {
 // verify checks the chain with junctor audit verify.
 func (s *fullSite) verify() {
 	s.t.Helper()
-	if out, errs, exit := s.junctor("audit", "verify", "--text"); exit != 0 || !strings.Contains(out, "every row is unchanged") {
+	if out, errs, exit := s.junctor("audit", "verify", "--text"); exit != 0 ||
+		!strings.Contains(out, "every row is unchanged") {
 		s.t.Errorf("verify: status %d: %s%s", exit, out, errs)
 	}
 }
@@ -224,7 +227,8 @@ func TestFullDiskRefusesCalls(t *testing.T) {
 	if more, _ := s.call(20); len(more) > 0 {
 		t.Errorf("%d calls have results while the log cannot be written", len(more))
 	}
-	if line := s.status(); !strings.Contains(line, "which cannot be written; requests are refused; events that wait: ") {
+	if line := s.status(); !strings.Contains(line,
+		"which cannot be written; requests are refused; events that wait: ") {
 		t.Error(line)
 	}
 	s.empty()

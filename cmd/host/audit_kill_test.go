@@ -34,12 +34,14 @@ type killPlan struct {
 // calls, a long one every two to five seconds.
 func killPlans() map[string]killPlan {
 	soon := func(r *rand.Rand) (time.Duration, int) { return reloadPatience, 100 + r.IntN(300) }
-	plans := map[string]killPlan{"full": {"full", 1, 16, 1, 1000, soon}, "normal": {"normal", 1, 16, 1, 1000, soon}, "three processes": {"full", 3, 8, 1, 1000, soon}}
+	plans := map[string]killPlan{"full": {"full", 1, 16, 1, 1000, soon},
+		"normal": {"normal", 1, 16, 1, 1000, soon}, "three processes": {"full", 3, 8, 1, 1000, soon}}
 	if os.Getenv("JUNCTOR_SOAK") != "" {
 		later := func(r *rand.Rand) (time.Duration, int) {
 			return 2*time.Second + time.Duration(r.Int64N(int64(3*time.Second))), 1 << 30
 		}
-		plans = map[string]killPlan{"full": {"full", 1, 64, 4, 100_000, later}, "normal": {"normal", 1, 64, 4, 100_000, later}, "three processes": {"full", 3, 32, 2, 100_000, later}}
+		plans = map[string]killPlan{"full": {"full", 1, 64, 4, 100_000, later},
+			"normal": {"normal", 1, 64, 4, 100_000, later}, "three processes": {"full", 3, 32, 2, 100_000, later}}
 	}
 	return plans
 }
@@ -82,7 +84,8 @@ func newKillSite(t *testing.T, plan killPlan) *killSite {
 	s := &killSite{reloadDir: newReloadDir(t), plan: plan}
 	s.file = filepath.Join(s.site.dir, "audit.db")
 	s.left.Store(int64(plan.calls))
-	rewriteConfig(t, s.path, fmt.Sprintf("%saudit {\n  file = \"audit.db\"\n  sync = %q\n}\n", demoServers("", false), plan.sync))
+	rewriteConfig(t, s.path,
+		fmt.Sprintf("%saudit {\n  file = \"audit.db\"\n  sync = %q\n}\n", demoServers("", false), plan.sync))
 	s.trust()
 	return s
 }
@@ -101,7 +104,9 @@ func (s *killSite) run(seed uint64) {
 	}
 	work.Wait()
 	s.t.Logf("sync = %q, %d processes: %d calls answered, %d rows, %d kills, %d rows lost, at most %d with one kill (bar %d); %s in total, of which %s were checks of the chain, the longest of %s",
-		s.plan.sync, s.plan.processes, s.answered, s.rows, s.kills, s.lost, s.worst, s.allowed(), time.Since(begun).Round(time.Millisecond), s.verifying.Round(time.Millisecond), s.slowest.Round(time.Millisecond))
+		s.plan.sync, s.plan.processes, s.answered, s.rows, s.kills, s.lost, s.worst, s.allowed(),
+		time.Since(begun).Round(time.Millisecond), s.verifying.Round(time.Millisecond),
+		s.slowest.Round(time.Millisecond))
 	if s.kills < 3 || s.answered != s.plan.calls {
 		s.t.Errorf("%d kills and %d answers, want 3 and %d", s.kills, s.answered, s.plan.calls)
 	}
@@ -203,7 +208,8 @@ func (s *killSite) compare(name string, before int64, clients []*killedClient) {
 		}
 		stored[client]++
 		if number != fmt.Sprint(stored[client]) || row.Outcome != audit.OK {
-			s.t.Errorf("row %d is %s of %s, and should be its call %d", row.Seq, row.Outcome, row.RequestID, stored[client])
+			s.t.Errorf("row %d is %s of %s, and should be its call %d",
+				row.Seq, row.Outcome, row.RequestID, stored[client])
 		}
 		return !s.t.Failed()
 	})
@@ -223,5 +229,6 @@ func (s *killSite) compare(name string, before int64, clients []*killedClient) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answered, s.rows, s.kills, s.lost, s.worst = s.answered+answered, s.rows+rows, s.kills+1, s.lost+lost, max(s.worst, lost)
+	s.answered, s.rows, s.kills, s.lost, s.worst = s.answered+answered, s.rows+rows, s.kills+1, s.lost+lost,
+		max(s.worst, lost)
 }

@@ -52,6 +52,7 @@ func rotateRows(path, last string) error {
 	if err := os.WriteFile(path+".000000000001.jsonl", lines, 0o600); err != nil {
 		return err
 	}
-	_, err = db.Exec(`DELETE FROM contents WHERE seq <= ?1; DELETE FROM events WHERE seq <= ?1; UPDATE chain SET first = ?1 + 1, anchor = ?2`, last, hash)
+	_, err = db.Exec(`DELETE FROM contents WHERE seq <= ?1; DELETE FROM events WHERE seq <= ?1; UPDATE chain SET first = ?1 + 1, anchor = ?2`,
+		last, hash)
 	return err
 }

@@ -151,8 +151,11 @@ func isSum(body []byte, number int) bool {
 // auditedCall returns the request of the call with a number of a client. Its X-Request-Id
 // is CLIENT-NUMBER.
 func auditedCall(host, path, client string, number int) []byte {
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"steady__add","arguments":{"a":%d,"b":1},`+
-		`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`, number, number)
+	body := fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"steady__add","arguments":{"a":%d,"b":1},`+
+			`"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		number, number,
+	)
 	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"+
 		"Mcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: steady__add\r\nX-Request-Id: %s-%d\r\nContent-Length: %d\r\n\r\n%s",
 		path, host, client, number, len(body), body)

@@ -32,13 +32,15 @@ func (s *gatewaySite) awaitWaiting(n int) {
 func TestSlowCallsOfOneClientLeavePlaces(t *testing.T) {
 	t.Parallel()
 	limits := func(concurrent int) string {
-		return fmt.Sprintf("    per_tool {\n      concurrent = %d\n      wait       = \"1m\"\n    }\n    per_principal {\n      concurrent = 6\n      wait       = \"0s\"\n    }\n", concurrent)
+		return fmt.Sprintf("    per_tool {\n      concurrent = %d\n      wait       = \"1m\"\n    }\n    per_principal {\n      concurrent = 6\n      wait       = \"0s\"\n    }\n",
+			concurrent)
 	}
 	s, configure := sharesSite(t, limits(5))
 	wait := []func(){s.hold(annToken, 4), s.callHeld(annToken, 2)}
 	s.awaitWaiting(2)
 	_, text, err := s.client(annToken).call("held__hold")
-	for _, want := range []string{`"limit":"principal"`, `"max_in_flight":6`, "the client has 6 calls in progress", "(try again in "} {
+	for _, want := range []string{`"limit":"principal"`, `"max_in_flight":6`, "the client has 6 calls in progress",
+		"(try again in "} {
 		if err != nil || !strings.Contains(text, want) {
 			t.Errorf("ann's seventh call has no %s: %v, %s", want, err, text)
 		}

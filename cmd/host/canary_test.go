@@ -31,9 +31,12 @@ const oddTail = "/7f3&9c+2e=b8<d1>046"
 
 // canaries are the secrets by their places.
 var canaries = map[string]canary{
-	"C_ARGS": {"ARGS", oddTail}, "C_ENV": {"ENV", oddTail}, "C_HEADER": {"HEADER", oddTail}, "C_QUERY": {"QUERY", "/7f3@9c:2e"},
-	"C_USERINFO": {"USERINFO", "7f39c"}, "C_OAUTH": {"OAUTH", "/7f39c+2e="}, "C_CLI": {"CLI", oddTail}, "C_NAME": {"NAME", "7f39c2e"}, "C_HOOK": {"HOOK", "/7f39c+2eb8d1046"},
-	"C_TOKEN": {"TOKEN", "7f39c2eb8d1046"}, "C_JWT": {"JWT", "7f39c2eb8d1046000011112222"}, "JUNCTOR_VAR_team": {"VARIABLE", oddTail},
+	"C_ARGS": {"ARGS", oddTail}, "C_ENV": {"ENV", oddTail},
+	"C_HEADER": {"HEADER", oddTail}, "C_QUERY": {"QUERY", "/7f3@9c:2e"},
+	"C_USERINFO": {"USERINFO", "7f39c"}, "C_OAUTH": {"OAUTH", "/7f39c+2e="},
+	"C_CLI": {"CLI", oddTail}, "C_NAME": {"NAME", "7f39c2e"}, "C_HOOK": {"HOOK", "/7f39c+2eb8d1046"},
+	"C_TOKEN": {"TOKEN", "7f39c2eb8d1046"}, "C_JWT": {"JWT", "7f39c2eb8d1046000011112222"},
+	"JUNCTOR_VAR_team": {"VARIABLE", oddTail},
 }
 
 // Secrets that no variable of the environment has.
@@ -71,17 +74,21 @@ func newCanarySite(t *testing.T) *canarySite {
 		build(t, filepath.Join(d.site.dir, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	build(t, filepath.Join(d.site.dir, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
-	s := &canarySite{dir: d, metrics: freeAddress(t), account: plugintest.NewVendor(t), hook: newCanaryHook(t), spans: otlptest.NewReceiver(t), secrets: map[string][]string{}}
+	s := &canarySite{dir: d, metrics: freeAddress(t), account: plugintest.NewVendor(t), hook: newCanaryHook(t),
+		spans: otlptest.NewReceiver(t), secrets: map[string][]string{}}
 	for name, c := range canaries {
 		d.site.env = append(d.site.env, name+"="+c.value())
 		s.hideOf(c)
 	}
-	for _, c := range []canary{canaryFile, canaryStored, canaryBearer, canaryGate, canaryPassword, canaryProxy, canaryExport, canaryUnknown, canaryBasic, canaryNamed, canaryAccess, canaryRefresh} {
+	for _, c := range []canary{canaryFile, canaryStored, canaryBearer, canaryGate, canaryPassword, canaryProxy,
+		canaryExport, canaryUnknown, canaryBasic, canaryNamed, canaryAccess, canaryRefresh} {
 		s.hideOf(c)
 	}
 	proxy := fmt.Sprintf("http://zaphod:%s@127.0.0.1:1", canaryProxy.value())
-	d.site.env = append(d.site.env, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "NO_PROXY=", "NO_BROWSER=1", "CI=", "OTEL_EXPORTER_OTLP_ENDPOINT="+s.spans.URL,
-		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canaryExport.value(), "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_METRIC_EXPORT_INTERVAL=200")
+	d.site.env = append(d.site.env, "HTTP_PROXY="+proxy, "HTTPS_PROXY="+proxy, "NO_PROXY=", "NO_BROWSER=1", "CI=",
+		"OTEL_EXPORTER_OTLP_ENDPOINT="+s.spans.URL,
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization=Bearer%20"+canaryExport.value(), "OTEL_BSP_SCHEDULE_DELAY=50",
+		"OTEL_METRIC_EXPORT_INTERVAL=200")
 	s.gatewaySite = &gatewaySite{reloadSite: d.newSite()}
 	s.put("secret.txt", canaryFile.value())
 	s.put("password", canaryPassword.value()+"\n")
@@ -114,7 +121,8 @@ func (s *canarySite) hideOf(c canary) {
 }
 
 func (s *canarySite) configuration(vendor *httptest.Server, console string) string {
-	return strings.NewReplacer("$VENDOR", vendor.URL, "$METRICS", s.metrics, "$HOOK", s.hook.url, "$CONSOLE", console, "$ACCOUNT", s.account.URL).Replace(`
+	return strings.NewReplacer("$VENDOR", vendor.URL, "$METRICS", s.metrics, "$HOOK", s.hook.url, "$CONSOLE", console,
+		"$ACCOUNT", s.account.URL).Replace(`
 variable "team" {
   sensitive = true
 }

@@ -85,26 +85,33 @@ func (s *canarySite) use() (answers outputs) {
 		return text
 	}
 	// The answer of a server is for its client alone, and has the secrets of the server.
-	for _, name := range []string{"leaky__result", "leaky__fails", "leaky__refuses", "remote__result", "remote__refuses", "account__result", "account__refuses", "leaky__show_" + canaries["C_NAME"].value()} {
+	for _, name := range []string{"leaky__result", "leaky__fails", "leaky__refuses", "remote__result",
+		"remote__refuses", "account__result", "account__refuses", "leaky__show_" + canaries["C_NAME"].value()} {
 		if text := call(name, "X-Request-Id", canaries["C_NAME"].value()); !strings.Contains(text, canaryMark) {
 			s.t.Errorf("%s passes on no secret of its server: %s", name, text)
 		}
 	}
-	for _, name := range []string{"broken__result", "moved__result", "locked__result", "owned__result", "proxied__result", "userinfo__result", "leaky__exits", "leaky__asks"} {
+	for _, name := range []string{"broken__result", "moved__result", "locked__result", "owned__result",
+		"proxied__result", "userinfo__result", "leaky__exits", "leaky__asks"} {
 		answers.add("the answer of "+name, call(name))
 	}
 	call("shop__buy")
 	call("leaky__" + canaries["C_NAME"].value()) // does not exist
-	for _, wrong := range []string{"Bearer " + canaryUnknown.value(), "Basic " + base64.StdEncoding.EncodeToString([]byte("zaphod:"+canaryBasic.value())), "Bearer " + canaries["C_JWT"].value()} {
+	for _, wrong := range []string{"Bearer " + canaryUnknown.value(),
+		"Basic " + base64.StdEncoding.EncodeToString([]byte("zaphod:"+canaryBasic.value())),
+		"Bearer " + canaries["C_JWT"].value()} {
 		_, text, err := s.client("").post(legacyInitialize, "Authorization", wrong)
 		answers.add("the answer to a wrong credential", fmt.Sprint(text, err))
 	}
 	bob := s.client(canaryGate.value())
-	if status, text, err := bob.post(strings.Replace(legacyInitialize, `"name":"t"`, fmt.Sprintf(`"name":%q`, known), 1)); err != nil || status != http.StatusOK {
+	if status, text, err := bob.post(strings.Replace(legacyInitialize, `"name":"t"`, fmt.Sprintf(`"name":%q`, known),
+		1)); err != nil || status != http.StatusOK {
 		s.t.Errorf("%d, %v: %s", status, err, text)
 	}
 	s.secrets["session"] = []string{bob.session}
-	for _, body := range []string{`"method":"tools/list"`, fmt.Sprintf(`"method":"resources/read","params":{"uri":"leak://%s"}`, canaries["C_NAME"].value()), fmt.Sprintf(`"method":"prompts/get","params":{"name":"leaky__%s"}`, known)} {
+	for _, body := range []string{`"method":"tools/list"`,
+		fmt.Sprintf(`"method":"resources/read","params":{"uri":"leak://%s"}`, canaries["C_NAME"].value()),
+		fmt.Sprintf(`"method":"prompts/get","params":{"name":"leaky__%s"}`, known)} {
 		if _, _, err := bob.post(`{"jsonrpc":"2.0","id":1,` + body + `}`); err != nil {
 			s.t.Error(err)
 		}
@@ -166,16 +173,23 @@ func (s *canarySite) login() string {
 func (s *canarySite) everything() (all outputs) {
 	s.t.Helper()
 	all = append(all, s.verbs(
-		[]string{"call", "broken__result"}, []string{"call", "owned__result", "--log", "trace"}, []string{"validate", "--text", "--deep"}, []string{"doctor"}, []string{"doctor", "--text", "--report", "report.txt"},
-		[]string{"auth", "status"}, []string{"policy", "table"}, []string{"policy", "classify"}, []string{"tools", "broken"}, []string{"tools", "userinfo"}, []string{"secret", "list"}, []string{"trust", "--list"},
-		[]string{"config", "explain"}, []string{"config", "explain", "leaky", "--text"}, []string{"plan"}, []string{"why", "ann", "leaky__result", "password=" + canaryNamed.value()}, []string{"validate"},
+		[]string{"call", "broken__result"}, []string{"call", "owned__result", "--log", "trace"},
+		[]string{"validate", "--text", "--deep"}, []string{"doctor"},
+		[]string{"doctor", "--text", "--report", "report.txt"}, []string{"auth", "status"}, []string{"policy", "table"},
+		[]string{"policy", "classify"}, []string{"tools", "broken"}, []string{"tools", "userinfo"},
+		[]string{"secret", "list"}, []string{"trust", "--list"}, []string{"config", "explain"},
+		[]string{"config", "explain", "leaky", "--text"}, []string{"plan"},
+		[]string{"why", "ann", "leaky__result", "password=" + canaryNamed.value()}, []string{"validate"},
 	)...)
 	all = append(all, s.verbs([]string{"reload"}, []string{"restart", "leaky"})...)
 	all.add("the pages", s.pages())
 	all = append(all, s.verbs(
-		[]string{"top", "--once"}, []string{"top", "--once", "--text"}, []string{"status"}, []string{"status", "--text"}, []string{"status", "leaky"}, []string{"approvals"}, []string{"approvals", "--text"},
-		[]string{"logs"}, []string{"logs", "--text"}, []string{"logs", "leaky"}, []string{"events"}, []string{"events", "--text"}, []string{"audit", "tail", "--text"}, []string{"audit", "search"},
-		[]string{"audit", "export"}, []string{"audit", "export", "--format", "csv"}, []string{"audit", "export", "--format", "ocsf"},
+		[]string{"top", "--once"}, []string{"top", "--once", "--text"}, []string{"status"},
+		[]string{"status", "--text"}, []string{"status", "leaky"}, []string{"approvals"},
+		[]string{"approvals", "--text"}, []string{"logs"}, []string{"logs", "--text"}, []string{"logs", "leaky"},
+		[]string{"events"}, []string{"events", "--text"}, []string{"audit", "tail", "--text"},
+		[]string{"audit", "search"}, []string{"audit", "export"}, []string{"audit", "export", "--format", "csv"},
+		[]string{"audit", "export", "--format", "ocsf"},
 	)...)
 	for _, one := range s.rows() {
 		out, errs, _ := s.junctor("audit", "show", fmt.Sprint(one))
@@ -204,7 +218,8 @@ func (s *canarySite) everything() (all outputs) {
 		s.t.Error("the webhook got no notice")
 	}
 	all.add("the webhook", s.hook.String())
-	s.spans.Await(s.t, "a span and a metric", func() bool { return len(s.spans.Spans()) > 10 && s.spans.Metric("mcp_requests_total") != nil })
+	s.spans.Await(s.t, "a span and a metric",
+		func() bool { return len(s.spans.Spans()) > 10 && s.spans.Metric("mcp_requests_total") != nil })
 	for len(s.log) > 0 {
 		all.add("standard error", <-s.log)
 	}
@@ -268,9 +283,10 @@ func (s *canarySite) ask(path string) string {
 	if err != nil || len(found) != 1 {
 		s.t.Fatalf("control sockets %q, %v", found, err)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, "unix", found[0])
-	}}}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", found[0])
+		}}}
 	resp, err := client.Get("http://control" + path)
 	if err != nil {
 		s.t.Fatal(err)
@@ -312,8 +328,9 @@ func (s *canarySite) pages() string {
 		all.WriteString(strings.ReplaceAll(text, token[1], ""))
 	}
 	for _, path := range []string{
-		"servers", "server?name=leaky", "server?name=broken", "server?name=owned", "server?name=locked", "server?name=userinfo", "tools", "tool?name=leaky__result", "access", "sessions", "approvals", "logins", "plugins",
-		"limits", "charts", "audit", "audit?show=all", "log", "events", "policy", "items", "configuration",
+		"servers", "server?name=leaky", "server?name=broken", "server?name=owned", "server?name=locked",
+		"server?name=userinfo", "tools", "tool?name=leaky__result", "access", "sessions", "approvals", "logins",
+		"plugins", "limits", "charts", "audit", "audit?show=all", "log", "events", "policy", "items", "configuration",
 	} {
 		page(path)
 	}
@@ -325,7 +342,8 @@ func (s *canarySite) files() (all outputs) {
 	s.t.Helper()
 	inputs := []string{"secret.txt", "password"}
 	err := filepath.WalkDir(s.cmd.Dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.HasPrefix(path, filepath.Join(s.cmd.Dir, "plugins")) || slices.Contains(inputs, e.Name()) {
+		if err != nil || !e.Type().IsRegular() || strings.HasPrefix(path, filepath.Join(s.cmd.Dir, "plugins")) ||
+			slices.Contains(inputs, e.Name()) {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -360,7 +378,8 @@ func TestNoOutputHasASecret(t *testing.T) {
 			}
 			for _, o := range all {
 				if at := strings.Index(o.text, secret); at >= 0 {
-					t.Errorf("%s has %s (%s): …%s…", o.from, place, secret, o.text[max(0, at-120):min(len(o.text), at+120)])
+					t.Errorf("%s has %s (%s): …%s…",
+						o.from, place, secret, o.text[max(0, at-120):min(len(o.text), at+120)])
 				}
 			}
 		}

@@ -48,7 +48,8 @@ func cannedAnswer(name, request string, answers map[string]json.RawMessage) stri
 		if text, ok := answers["instructions"]; ok {
 			instructions = `,"instructions":` + string(text)
 		}
-		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"canned","version":"1"}` + instructions + `}`
+		return `"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{}},"serverInfo":{"name":"canned","version":"1"}` +
+			instructions + `}`
 	case name == "tools/call echo" || name == "prompts/get echo":
 		quoted, _ := json.Marshal(request)
 		content := fmt.Sprintf(`{"type":"text","text":%s}`, quoted)

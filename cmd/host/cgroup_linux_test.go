@@ -100,7 +100,8 @@ func TestSmallGroupSurvivesLargeAnswers(t *testing.T) {
 			procs, peak := newMemoryGroup(t)
 			s := &gatewaySite{reloadSite: newReloadSite(t)}
 			build(t, filepath.Join(filepath.Dir(s.path), "plugins", "junctor-plugin-http"), "./plugins/http")
-			s.servers = fmt.Sprintf("server \"far\" {\n  transport \"http\" {\n    url = %q\n  }\n}\n", largeServer(t, stream))
+			s.servers = fmt.Sprintf("server \"far\" {\n  transport \"http\" {\n    url = %q\n  }\n}\n",
+				largeServer(t, stream))
 			s.configure(fmt.Sprintf("    listen = %q\n", freeAddress(t)))
 			s.trust()
 			cmd := exec.Command("sh", "-c", `echo $$ > "$0" && exec junctor serve --http`, procs)
@@ -113,7 +114,8 @@ func TestSmallGroupSurvivesLargeAnswers(t *testing.T) {
 				t.Errorf("%v", outcomes)
 			}
 			var st struct{ Processes []control.Status }
-			out, err := (&reloadDir{t: t, site: silent{s.cmd.Dir, s.cmd.Env}}).command("status", "--json", "--instance", strconv.Itoa(s.cmd.Process.Pid)).Output()
+			out, err := (&reloadDir{t: t, site: silent{s.cmd.Dir, s.cmd.Env}}).command("status", "--json", "--instance",
+				strconv.Itoa(s.cmd.Process.Pid)).Output()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,7 +148,8 @@ func callAll(s *gatewaySite, clients, times int) map[string]int {
 				switch {
 				case status == http.StatusOK && len(text) > groupAnswer:
 					outcome = "ok"
-				case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable, strings.Contains(text, "-31011"), strings.Contains(text, "-31010"):
+				case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable,
+					strings.Contains(text, "-31011"), strings.Contains(text, "-31010"):
 					outcome = "refused"
 				}
 				mu.Lock()
@@ -164,7 +167,8 @@ func callAll(s *gatewaySite, clients, times int) map[string]int {
 
 // slowCall calls the tool, and reads the answer after a while.
 func slowCall(c *gatewayClient) (int, string) {
-	resp, err := c.request(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"far__large","arguments":{},`+modernMeta+`}}`,
+	resp, err := c.request(http.MethodPost, "/mcp",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"far__large","arguments":{},`+modernMeta+`}}`,
 		"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "far__large")
 	if err != nil {
 		return 0, err.Error()

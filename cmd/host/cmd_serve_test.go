@@ -26,7 +26,8 @@ func TestServeHTTPWithoutBlock(t *testing.T) {
 	cmd := exec.CommandContext(ctx, "junctor", "-c", file, "serve", "--http")
 	cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir())
 	said, err := cmd.CombinedOutput()
-	if err == nil || !strings.HasPrefix(string(said), "warning: --http 127.0.0.1:7575 lets every program on this machine in") ||
+	if err == nil ||
+		!strings.HasPrefix(string(said), "warning: --http 127.0.0.1:7575 lets every program on this machine in") ||
 		!strings.Contains(string(said), "code: listen.address") {
 		t.Errorf("%v\n%s", err, said)
 	}

@@ -56,7 +56,8 @@ func newBrowser(t *testing.T) *http.Client {
 func TestConsoleFollowsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	s := startReloadSite(t)
-	if _, errs, status := s.junctor("console", "--json"); status != fault.ExitUsage || !strings.Contains(errs, string(fault.ConsoleOff)) {
+	if _, errs, status := s.junctor("console", "--json"); status != fault.ExitUsage ||
+		!strings.Contains(errs, string(fault.ConsoleOff)) {
 		t.Errorf("without a console: %d %s", status, errs)
 	}
 	reload := func(text string) {
@@ -130,12 +131,14 @@ func TestConsoleAddressInUse(t *testing.T) {
 	s := d.serveHTTP()
 	d.trust()
 	out, err := d.command("serve", "--http=127.0.0.1:0").CombinedOutput()
-	if err == nil || !strings.Contains(string(out), string(fault.ListenAddress)) || !strings.Contains(string(out), "the console cannot listen") {
+	if err == nil || !strings.Contains(string(out), string(fault.ListenAddress)) ||
+		!strings.Contains(string(out), "the console cannot listen") {
 		t.Errorf("%v: %s", err, out)
 	}
 	serve := d.command("serve")
 	serve.Stdin = strings.NewReader("")
-	if out, err = serve.CombinedOutput(); err != nil || !strings.Contains(string(out), "the console is off in this process") {
+	if out, err = serve.CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "the console is off in this process") {
 		t.Errorf("%v: %s", err, out)
 	}
 	if _, errs, status := s.junctor("console", "--json"); status != 0 {
@@ -264,7 +267,8 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 	t.Parallel()
 	d := newReloadDir(t)
 	build(t, filepath.Join(d.site.dir, "odd"), "./testdata/odd")
-	rewriteConfig(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n", freePort(t)))
+	rewriteConfig(t, d.path, fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n}\nserver \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n  }\n}\n",
+		freePort(t)))
 	s := d.serveHTTP()
 	if out, err := d.command("tools").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -272,7 +276,9 @@ func TestConsoleKeepsLongCalls(t *testing.T) {
 	page := openConsole(t, s)
 	page.send("restart", url.Values{"server": {"odd"}})
 	page.awaits("tools", "odd__sleep")
-	if text := page.send("tool", url.Values{"tool": {"odd__sleep"}, "arguments": {`{"ms": 11000}`}}); !strings.Contains(text, "awake") || !strings.Contains(text, "Result after 11") {
+	if text := page.send("tool", url.Values{
+		"tool": {"odd__sleep"}, "arguments": {`{"ms": 11000}`},
+	}); !strings.Contains(text, "awake") || !strings.Contains(text, "Result after 11") {
 		t.Error(text)
 	}
 }
@@ -312,7 +318,8 @@ func TestConsoleShowsTheAuditLog(t *testing.T) {
 	if rows != 120 || pages != 2 {
 		t.Errorf("%d rows on %d pages", rows, pages)
 	}
-	if _, _, text := load(t, browser, strings.TrimSuffix(page.String(), "servers")+"audit?show=failures"); strings.Contains(text, "steady") {
+	if _, _, text := load(t, browser,
+		strings.TrimSuffix(page.String(), "servers")+"audit?show=failures"); strings.Contains(text, "steady") {
 		t.Errorf("calls without errors are shown as errors:\n%s", consoletest.Said(text))
 	}
 }

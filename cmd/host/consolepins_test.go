@@ -54,7 +54,8 @@ server "menu" {
 	client := &reloadClient{url: s.url}
 	call := func() string {
 		t.Helper()
-		m, err := client.request("tools/call", map[string]any{"name": "menu__sleep", "arguments": map[string]any{"ms": 1}})
+		m, err := client.request("tools/call",
+			map[string]any{"name": "menu__sleep", "arguments": map[string]any{"ms": 1}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,8 @@ server "menu" {
 		page.awaits("server?name=menu", text)
 		shown := page.awaits("server?name=menu", `name="digest"`) // the change is shown, then that it is held
 		found := digests.FindStringSubmatch(shown)
-		if found == nil || !strings.Contains(shown, text) || !strings.Contains(shown, "Held back") || !strings.Contains(shown, "Sleeps.") || !strings.Contains(shown, "first_use") {
+		if found == nil || !strings.Contains(shown, text) || !strings.Contains(shown, "Held back") ||
+			!strings.Contains(shown, "Sleeps.") || !strings.Contains(shown, "first_use") {
 			t.Fatal(shown)
 		}
 		return found[1]
@@ -86,16 +88,22 @@ server "menu" {
 		t.Errorf("a changed tool: %s", got)
 	}
 	digest := changeTo("Sleeps longer.")
-	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"sleep"}, "digest": {before}}); !strings.Contains(text, "changed again since it was shown") || !strings.Contains(text, digest) {
+	if text := page.send("accept", url.Values{
+		"server": {"menu"}, "tool": {"sleep"}, "digest": {before},
+	}); !strings.Contains(text, "changed again since it was shown") || !strings.Contains(text, digest) {
 		t.Errorf("the digest before:\n%s", consoletest.Said(text))
 	}
-	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"delete_all"}, "digest": {digest}}); !strings.Contains(text, "is not held back") {
+	if text := page.send("accept",
+		url.Values{"server": {"menu"}, "tool": {"delete_all"}, "digest": {digest}}); !strings.Contains(text,
+		"is not held back") {
 		t.Errorf("a tool that is not held back:\n%s", consoletest.Said(text))
 	}
 	if now := locked(); now != first || !strings.Contains(call(), "-31013") {
 		t.Errorf("refused forms changed something:\n%s", now)
 	}
-	if text := page.send("accept", url.Values{"server": {"menu"}, "tool": {"sleep"}, "digest": {digest}}); !strings.Contains(text, "Accepted: tool sleep of menu.") || strings.Contains(text, "Held back") {
+	if text := page.send("accept", url.Values{
+		"server": {"menu"}, "tool": {"sleep"}, "digest": {digest},
+	}); !strings.Contains(text, "Accepted: tool sleep of menu.") || strings.Contains(text, "Held back") {
 		t.Errorf("the digest that is shown:\n%s", consoletest.Said(text))
 	}
 	if now := locked(); !strings.Contains(now, digest) || strings.Contains(first, digest) {
@@ -106,7 +114,8 @@ server "menu" {
 	}
 	page.awaits("tools", "Sleeps longer.")
 	row := regexp.MustCompile(`<span class="state ok">ok</span>[^\n]*\n[^\n]*\n[^\n]*\n[^\n]*the user of this machine, in the console<[^\n]*accepted sleep<`)
-	if rows := page.awaits("audit?what=tool_change", "accepted sleep"); !row.MatchString(rows) || strings.Count(rows, `class="state failed"`) != 2 {
+	if rows := page.awaits("audit?what=tool_change", "accepted sleep"); !row.MatchString(rows) ||
+		strings.Count(rows, `class="state failed"`) != 2 {
 		t.Errorf("the audit log does not name the person:\n%s", consoletest.Said(rows))
 	}
 	if _, errs, status := s.junctor("lock", "--check"); status != 0 {

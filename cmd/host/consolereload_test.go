@@ -31,7 +31,8 @@ func TestConsoleReloads(t *testing.T) {
 		}
 	}
 	expect("nothing new", reload(), "No server has changed.", ">Reloaded</h2>")
-	more := consoleAt(port, "") + log + "server \"more\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
+	more := consoleAt(port, "") + log +
+		"server \"more\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
 	rewriteConfig(t, d.path, more)
 	s.trust()
 	expect("another server", reload(), "1 server added: more")
@@ -48,7 +49,8 @@ func TestConsoleReloads(t *testing.T) {
 	rewriteConfig(t, d.path, strings.ReplaceAll(more, port, next))
 	s.trust()
 	form := url.Values{"csrf": {page.token}}
-	if resp, err := page.browser.PostForm(page.base.JoinPath("configuration").String(), form); err == nil { // the listener may close before the answer
+	if resp, err := page.browser.PostForm(page.base.JoinPath("configuration").String(), form); err == nil {
+		// The listener may close before the answer.
 		_ = resp.Body.Close()
 	}
 	for until := time.Now().Add(reloadPatience); !strings.Contains(s.status().Console, next); {

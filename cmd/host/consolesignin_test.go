@@ -74,7 +74,8 @@ func (s *gatewaySite) openConsole(a *testAuthority, address string, v consoleVis
 	config.RootCAs.AddCert(a.cert)
 	if v.certificate != "" {
 		dir := filepath.Dir(s.path)
-		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, v.certificate+".pem"), filepath.Join(dir, v.certificate+".key"))
+		pair, err := tls.LoadX509KeyPair(filepath.Join(dir, v.certificate+".pem"),
+			filepath.Join(dir, v.certificate+".key"))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -85,7 +86,8 @@ func (s *gatewaySite) openConsole(a *testAuthority, address string, v consoleVis
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, Transport: withCredential{v, &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}}
+	browser := &http.Client{Jar: jar,
+		Transport: withCredential{v, &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}}
 	status, _, text = load(s.t, browser, address)
 	return status, text
 }
@@ -120,7 +122,8 @@ func TestConsoleSignIns(t *testing.T) {
 	ours.sign("mallory")
 	s.newAuthority("theirs").sign("carol-of-theirs")
 	port := freePort(t)
-	s.servers = fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n%s%s}\n", port, consolePeople, strings.Replace(tlsBlock("server", "ours"), "    }", "      client_certificate = \"optional\"\n    }", 1))
+	s.servers = fmt.Sprintf("console {\n  listen = \"127.0.0.1:%s\"\n%s%s}\n", port, consolePeople,
+		strings.Replace(tlsBlock("server", "ours"), "    }", "      client_certificate = \"optional\"\n    }", 1))
 	s.configure("    listen = \"127.0.0.1:0\"\n" + tlsBlock("server", "ours") + consoleAuth)
 	s.start("serve", "--http")
 	address := "https://127.0.0.1:" + port + "/"
@@ -129,22 +132,31 @@ func TestConsoleSignIns(t *testing.T) {
 		status  int
 		shows   string
 	}{
-		"a token of an admin":                  {consoleVisitor{token: consoleToken(t, "alice", "console")}, http.StatusOK, ">admin<"},
-		"a token of a viewer":                  {consoleVisitor{token: consoleToken(t, "bob", "console")}, http.StatusOK, ">viewer<"},
-		"a certificate of an admin":            {consoleVisitor{certificate: "carol"}, http.StatusOK, ">admin<"},
-		"a name that a proxy forwards":         {consoleVisitor{user: "bob"}, http.StatusOK, ">viewer<"},
-		"the name of an admin by a proxy":      {consoleVisitor{user: "alice"}, http.StatusUnauthorized, "Not signed in"},
-		"the name of an admin in a token":      {consoleVisitor{token: consoleToken(t, "carol", "console")}, http.StatusUnauthorized, "Not signed in"},
-		"no credential":                        {consoleVisitor{}, http.StatusOK, "Sign in"},
-		"a token of no operator":               {consoleVisitor{token: consoleToken(t, "eve", "console")}, http.StatusUnauthorized, "Not signed in"},
-		"a token for another service":          {consoleVisitor{token: consoleToken(t, "alice", "elsewhere")}, http.StatusUnauthorized, "Not signed in"},
-		"a token that is broken":               {consoleVisitor{token: consoleToken(t, "alice", "console") + "x"}, http.StatusUnauthorized, "Not signed in"},
-		"a certificate of no operator":         {consoleVisitor{certificate: "mallory"}, http.StatusUnauthorized, "Not signed in"},
+		"a token of an admin": {consoleVisitor{token: consoleToken(t, "alice", "console")},
+			http.StatusOK, ">admin<"},
+		"a token of a viewer": {consoleVisitor{token: consoleToken(t, "bob", "console")},
+			http.StatusOK, ">viewer<"},
+		"a certificate of an admin":    {consoleVisitor{certificate: "carol"}, http.StatusOK, ">admin<"},
+		"a name that a proxy forwards": {consoleVisitor{user: "bob"}, http.StatusOK, ">viewer<"},
+		"the name of an admin by a proxy": {consoleVisitor{user: "alice"}, http.StatusUnauthorized,
+			"Not signed in"},
+		"the name of an admin in a token": {consoleVisitor{token: consoleToken(t, "carol", "console")},
+			http.StatusUnauthorized, "Not signed in"},
+		"no credential": {consoleVisitor{}, http.StatusOK, "Sign in"},
+		"a token of no operator": {consoleVisitor{token: consoleToken(t, "eve", "console")},
+			http.StatusUnauthorized, "Not signed in"},
+		"a token for another service": {consoleVisitor{token: consoleToken(t, "alice", "elsewhere")},
+			http.StatusUnauthorized, "Not signed in"},
+		"a token that is broken": {consoleVisitor{token: consoleToken(t, "alice", "console") + "x"},
+			http.StatusUnauthorized, "Not signed in"},
+		"a certificate of no operator": {consoleVisitor{certificate: "mallory"}, http.StatusUnauthorized,
+			"Not signed in"},
 		"a certificate of another authority":   {consoleVisitor{certificate: "carol-of-theirs"}, 0, ""},
 		"a forwarded name that is no operator": {consoleVisitor{user: "eve"}, http.StatusUnauthorized, "Not signed in"},
 	} {
 		status, text := s.openConsole(ours, address, c.visitor)
-		if status != c.status || !strings.Contains(text, c.shows) || (c.status != http.StatusOK || c.shows == "Sign in") && strings.Contains(text, "steady") {
+		if status != c.status || !strings.Contains(text, c.shows) ||
+			(c.status != http.StatusOK || c.shows == "Sign in") && strings.Contains(text, "steady") {
 			t.Errorf("%s: %d, want %d and %q:\n%s", name, status, c.status, c.shows, consoletest.Said(text))
 		}
 	}

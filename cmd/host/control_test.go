@@ -75,8 +75,10 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 	t.Parallel()
 	s := startReloadSite(t)
 	st := s.status()
-	if st.PID != s.cmd.Process.Pid || st.Instance != strconv.Itoa(st.PID) || st.Transport != "http" || !strings.Contains(s.url, st.Address) ||
-		st.Generation.Number != 1 || len(st.Generation.Files) != 1 || st.Generation.Failed != nil || st.Version != "0.1.0-dev" && st.Version == "" {
+	if st.PID != s.cmd.Process.Pid || st.Instance != strconv.Itoa(st.PID) || st.Transport != "http" ||
+		!strings.Contains(s.url, st.Address) ||
+		st.Generation.Number != 1 || len(st.Generation.Files) != 1 || st.Generation.Failed != nil ||
+		st.Version != "0.1.0-dev" && st.Version == "" {
 		t.Errorf("%+v", st)
 	}
 	if before := s.server("steady"); before.State != "not_started" || before.Calls != 0 || before.LastUsed != nil {
@@ -91,21 +93,27 @@ func TestStatusShowsRunningProcess(t *testing.T) {
 	}
 	st = s.status()
 	steady := s.server("steady")
-	if steady.State != "ready" || steady.Calls != 3 || steady.Errors != 0 || steady.Connects != 1 || steady.Connections != 1 || steady.LastUsed == nil ||
-		time.Since(*steady.LastUsed) > time.Minute || steady.Tools == nil || *steady.Tools == 0 || steady.Revision == "" {
+	if steady.State != "ready" || steady.Calls != 3 || steady.Errors != 0 || steady.Connects != 1 ||
+		steady.Connections != 1 || steady.LastUsed == nil ||
+		time.Since(*steady.LastUsed) > time.Minute || steady.Tools == nil || *steady.Tools == 0 ||
+		steady.Revision == "" {
 		t.Errorf("after three calls: %+v", steady)
 	}
-	if runtime.GOOS == "linux" && (!s.children()[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
+	if runtime.GOOS == "linux" &&
+		(!s.children()[strconv.Itoa(steady.PID)] || steady.Memory < 1<<20 || st.Memory.Resident < 1<<20) {
 		t.Errorf("process %d of the server has %d bytes, junctor has %d", steady.PID, steady.Memory, st.Memory.Resident)
 	}
-	if len(st.Plugins) != 1 || st.Plugins[0].Plugin != "stdio" || st.Plugins[0].State != "ready" || st.Plugins[0].PID == 0 || st.Plugins[0].Restarts != 0 {
+	if len(st.Plugins) != 1 || st.Plugins[0].Plugin != "stdio" || st.Plugins[0].State != "ready" ||
+		st.Plugins[0].PID == 0 || st.Plugins[0].Restarts != 0 {
 		t.Errorf("%+v", st.Plugins)
 	}
-	if st.Sessions.Count != 1 || len(st.Sessions.List) != 1 || st.Sessions.List[0].Client != "t 1" || st.Sessions.List[0].Revision != "2025-11-25" {
+	if st.Sessions.Count != 1 || len(st.Sessions.List) != 1 || st.Sessions.List[0].Client != "t 1" ||
+		st.Sessions.List[0].Revision != "2025-11-25" {
 		t.Errorf("%+v", st.Sessions)
 	}
 	text, _, status := s.junctor("status", "--text")
-	if status != 0 || !strings.Contains(text, "generation 1") || !strings.Contains(text, "steady") || !strings.Contains(text, "t 1") {
+	if status != 0 || !strings.Contains(text, "generation 1") || !strings.Contains(text, "steady") ||
+		!strings.Contains(text, "t 1") {
 		t.Errorf("status %d: %s", status, text)
 	}
 	if text, _, _ := s.junctor("status", "--text", "other"); strings.Contains(text, "steady") {
@@ -145,7 +153,8 @@ func TestStatusCountsRestartsAndErrors(t *testing.T) {
 		t.Fatal("a call to a server without a program succeeded")
 	}
 	other := s.server("other")
-	if other.State != "failed" || other.OK || other.Errors != other.Calls || other.Error == nil || other.Error.Code != fault.UpstreamCommandNotFound {
+	if other.State != "failed" || other.OK || other.Errors != other.Calls || other.Error == nil ||
+		other.Error.Code != fault.UpstreamCommandNotFound {
 		t.Errorf("%+v, %+v", other, other.Error)
 	}
 	if _, _, status := s.junctor("status"); status != fault.ExitUnreachable {
@@ -160,20 +169,24 @@ func TestReloadVerb(t *testing.T) {
 	s.write("", false)
 	out, errs, status := s.junctor("reload", "--json")
 	var done operate.Reloads
-	if err := json.Unmarshal([]byte(out), &done); err != nil || status != 0 || len(done.Reloaded) != 1 || fmt.Sprint(done.Reloaded[0].Removed) != "[other]" ||
+	if err := json.Unmarshal([]byte(out), &done); err != nil || status != 0 || len(done.Reloaded) != 1 ||
+		fmt.Sprint(done.Reloaded[0].Removed) != "[other]" ||
 		done.Reloaded[0].Generation != 2 {
 		t.Fatalf("status %d, %v: %s%s", status, err, out, errs)
 	}
 	s.write("1", true)
 	out, errs, status = s.junctor("reload", "--text")
-	if status != fault.ExitUsage || !strings.Contains(errs, "junctor.hcl:12:") || !strings.Contains(errs, "stays in effect") || out != "" {
+	if status != fault.ExitUsage || !strings.Contains(errs, "junctor.hcl:12:") ||
+		!strings.Contains(errs, "stays in effect") || out != "" {
 		t.Errorf("status %d: %s%s", status, out, errs)
 	}
 	st := s.status()
-	if st.Generation.Number != 2 || st.Generation.Failed == nil || !strings.Contains(st.Generation.Failed.Error.At, "junctor.hcl:12:") {
+	if st.Generation.Number != 2 || st.Generation.Failed == nil ||
+		!strings.Contains(st.Generation.Failed.Error.At, "junctor.hcl:12:") {
 		t.Errorf("%+v, %+v", st.Generation, st.Generation.Failed)
 	}
-	if text, errs, _ := s.junctor("status", "--text"); !strings.Contains(text, "last reload failed") || !strings.Contains(errs, "junctor.hcl:12:") {
+	if text, errs, _ := s.junctor("status", "--text"); !strings.Contains(text, "last reload failed") ||
+		!strings.Contains(errs, "junctor.hcl:12:") {
 		t.Errorf("%s%s", text, errs)
 	}
 	s.write("1", false)
@@ -193,7 +206,8 @@ func TestReloadVerbNeedsTrust(t *testing.T) {
 	s := startReloadSiteWith(t, "JUNCTOR_CONFIG=")
 	s.write("", false)
 	for _, args := range [][]string{{"reload"}, {"reload", "--instance", strconv.Itoa(s.cmd.Process.Pid)}} {
-		if _, errs, status := s.junctor(args...); status != fault.ExitUsage || !strings.Contains(errs, "junctor trust") {
+		if _, errs, status := s.junctor(args...); status != fault.ExitUsage ||
+			!strings.Contains(errs, "junctor trust") {
 			t.Errorf("%v: status %d: %s", args, status, errs)
 		}
 	}
@@ -232,13 +246,15 @@ func TestSeveralProcesses(t *testing.T) {
 		}
 	}
 	name := strconv.Itoa(stdio.Process.Pid)
-	if text, _, status := s.junctor("status", "--text"); status != 0 || !strings.Contains(text, name) || !strings.Contains(text, "stdio") {
+	if text, _, status := s.junctor("status", "--text"); status != 0 || !strings.Contains(text, name) ||
+		!strings.Contains(text, "stdio") {
 		t.Errorf("status %d: %s", status, text)
 	}
 	if one := s.statuses("--instance", name); len(one) != 1 || one[0].Transport != "stdio" {
 		t.Errorf("%+v", one)
 	}
-	if _, errs, status := s.junctor("reload"); status != fault.ExitUsage || !strings.Contains(errs, name) || !strings.Contains(errs, string(fault.ProcessAmbiguous)) {
+	if _, errs, status := s.junctor("reload"); status != fault.ExitUsage || !strings.Contains(errs, name) ||
+		!strings.Contains(errs, string(fault.ProcessAmbiguous)) {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	s.write("", false)
@@ -248,7 +264,8 @@ func TestSeveralProcesses(t *testing.T) {
 		t.Errorf("status %d, %v: %s%s", status, err, out, errs)
 	}
 	const nobody = "4194305" // no process id is larger than 4194304; others may run as 1 in a container
-	if _, errs, status := s.junctor("status", "--instance", nobody); status != fault.ExitUnreachable || !strings.Contains(errs, name) {
+	if _, errs, status := s.junctor("status", "--instance", nobody); status != fault.ExitUnreachable ||
+		!strings.Contains(errs, name) {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	end()
@@ -263,10 +280,13 @@ func TestOtherConfigurationIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := startReloadSite(t)
 	other := filepath.Join(s.cmd.Dir, "other.hcl")
-	if err := os.WriteFile(other, []byte("server \"x\" {\n  enabled = false\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(other,
+		[]byte("server \"x\" {\n  enabled = false\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, status := s.junctor("-c", other, "reload"); status != fault.ExitUnreachable || !strings.Contains(errs, string(fault.ProcessMissing)) {
+	if _, errs, status := s.junctor("-c", other, "reload"); status != fault.ExitUnreachable ||
+		!strings.Contains(errs, string(fault.ProcessMissing)) {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	if all := s.statuses("-c", other); len(all) != 0 {
@@ -300,7 +320,8 @@ exec ./demo
 	}
 	text := fmt.Sprintf("server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./evil.sh\"]\n    env = { HOST_PID = \"%d\", JUNCTOR_HOME = %q, JUNCTOR_CONFIG = %q, PATH = %q }\n  }\n}\n",
 		s.cmd.Process.Pid, filepath.Join(s.cmd.Dir, "home"), s.path, filepath.Dir(program)+":/usr/bin:/bin")
-	if err := errors.Join(os.WriteFile(filepath.Join(s.cmd.Dir, "evil.sh"), []byte(script), 0o700), os.WriteFile(s.path, []byte(text), 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(s.cmd.Dir, "evil.sh"), []byte(script), 0o700),
+		os.WriteFile(s.path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs, status := s.junctor("reload"); status != 0 {
@@ -311,7 +332,8 @@ exec ./demo
 	}
 	for _, name := range []string{"child.out", "orphan.out"} {
 		var said []byte
-		for deadline := time.Now().Add(30 * time.Second); len(said) == 0 && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(30 * time.Second); len(said) == 0 &&
+			time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			said, _ = os.ReadFile(filepath.Join(s.cmd.Dir, name))
 		}
 		if !strings.Contains(string(said), string(fault.ProcessRefused)) {

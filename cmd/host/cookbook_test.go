@@ -85,13 +85,15 @@ func recipes(t *testing.T) (all []recipe) {
 // script returns the recipe as a script.
 func (r *recipe) script() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "[!linux] skip 'the sandbox and its programs are those of Linux'\n[!exec:%s] skip 'the program is not installed'\nenv HOME=$WORK/home\nmkdir home\n", r.program)
+	fmt.Fprintf(&b, "[!linux] skip 'the sandbox and its programs are those of Linux'\n[!exec:%s] skip 'the program is not installed'\nenv HOME=$WORK/home\nmkdir home\n",
+		r.program)
 	for _, s := range r.steps {
 		prefix := "exec "
 		if len(s.output) > 0 && strings.HasPrefix(s.output[0], "refused: ") {
 			prefix = "status 1 "
 		}
-		fmt.Fprintf(&b, "%s%s\n", prefix, strings.Replace(s.command, "junctor ", "junctor --text ", 1)) // as on a terminal
+		// As on a terminal.
+		fmt.Fprintf(&b, "%s%s\n", prefix, strings.Replace(s.command, "junctor ", "junctor --text ", 1))
 		for _, line := range s.output {
 			line = strings.TrimSpace(line)
 			line = strings.TrimPrefix(line, "refused: ")

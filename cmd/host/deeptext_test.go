@@ -36,7 +36,8 @@ func deepTexts() map[string]string {
 
 // deepVerbs are the verbs that parse the configuration in the current directory.
 var deepVerbs = [][]string{
-	{"fmt"}, {"fmt", "--check"}, {"fmt", "-"}, {"add", "x", "--no-start", "--", "true"}, {"remove", "x"}, {"import", "client.json", "--write"}, {"update", "--check"},
+	{"fmt"}, {"fmt", "--check"}, {"fmt", "-"}, {"add", "x", "--no-start", "--", "true"}, {"remove", "x"},
+	{"import", "client.json", "--write"}, {"update", "--check"},
 	{"validate"}, {"trust"}, {"tools"}, {"plan"}, {"export", "cursor"}, {"lock"},
 }
 
@@ -65,7 +66,8 @@ func TestDeepTextsEndNoVerb(t *testing.T) {
 				late := ctx.Err() != nil
 				stop()
 				said := string(out)
-				if late || err == nil || strings.Contains(said, "goroutine ") || !strings.Contains(said, "config.") || !placed(said) {
+				if late || err == nil || strings.Contains(said, "goroutine ") || !strings.Contains(said, "config.") ||
+					!placed(said) {
 					t.Errorf("junctor %s: %v, late %v\n%.400s", strings.Join(verb, " "), err, late, said)
 				}
 			}
@@ -78,7 +80,8 @@ func TestDeepTextsEndNoVerb(t *testing.T) {
 
 // placed reports whether an output has the place of a mistake.
 func placed(said string) bool {
-	return strings.Contains(said, "junctor.hcl:") || strings.Contains(said, "standard input:") || strings.Contains(said, `"line": `)
+	return strings.Contains(said, "junctor.hcl:") || strings.Contains(said, "standard input:") ||
+		strings.Contains(said, `"line": `)
 }
 
 func writeText(t *testing.T, path, text string) {

@@ -20,7 +20,8 @@ func TestDeployPageQuotesRecipes(t *testing.T) {
 		t.Fatal(err)
 	}
 	quoted := map[string]string{}
-	for _, m := range regexp.MustCompile("(?s)`examples/deploy/([^`]+)`:\n\n```[a-z]+\n(.*?)```\n").FindAllStringSubmatch(string(page), -1) {
+	for _, m := range regexp.MustCompile("(?s)`examples/deploy/([^`]+)`:\n\n```[a-z]+\n(.*?)```\n").
+		FindAllStringSubmatch(string(page), -1) {
 		quoted[m[1]] = m[2]
 	}
 	if fences := strings.Count(string(page), "```"); fences != 2*len(quoted) {

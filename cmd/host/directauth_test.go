@@ -19,11 +19,14 @@ func TestDirectServerRefusesTheToken(t *testing.T) {
 		"another token": {"--header", "Authorization: Bearer 0123456789abcdef"},
 	} {
 		_, errs, status := s.junctor(append([]string{"--text", "tools", "--url", s.url}, flags...)...)
-		if status == 0 || !strings.Contains(errs, "hint: the server does not accept the credentials; give them with --header") || strings.Contains(errs, "0123456789abcdef") {
+		if status == 0 ||
+			!strings.Contains(errs, "hint: the server does not accept the credentials; give them with --header") ||
+			strings.Contains(errs, "0123456789abcdef") {
 			t.Errorf("%s: %d: %s", name, status, errs)
 		}
 	}
-	if out, errs, status := s.junctor("--text", "tools", "--url", s.url, "--header", "Authorization: Bearer "+annToken); status != 0 || !strings.Contains(out, "add") {
+	if out, errs, status := s.junctor("--text", "tools", "--url", s.url, "--header",
+		"Authorization: Bearer "+annToken); status != 0 || !strings.Contains(out, "add") {
 		t.Errorf("with the token: %d: %s", status, errs)
 	}
 }

@@ -74,8 +74,11 @@ func cliPage() string {
 	}
 	b.WriteString("\n## Exit status\n\n| status | meaning |\n|---|---|\n")
 	for _, row := range [][2]string{
-		{"0", "done"}, {"1", "the server answered with an error, or the output could not be written; a check found something, such as `plan --exit-code`"}, {"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
-		{"4", "credentials are needed or were refused"}, {"5", "the configuration does not allow it"}, {"6", "it took too long"}, {"130", "interrupted"},
+		{"0", "done"},
+		{"1", "the server answered with an error, or the output could not be written; a check found something, such as `plan --exit-code`"},
+		{"2", "usage or configuration"}, {"3", "an upstream or a plugin could not be reached"},
+		{"4", "credentials are needed or were refused"}, {"5", "the configuration does not allow it"},
+		{"6", "it took too long"}, {"130", "interrupted"},
 	} {
 		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
 	}
@@ -86,7 +89,8 @@ func cliPage() string {
 		{"JUNCTOR_LOG", "how much to log to standard error, when `--log` is not given"},
 		{"JUNCTOR_LOG_FORMAT", "`json` logs JSON"},
 		{"OTEL_EXPORTER_OTLP_ENDPOINT", "where `serve` exports traces and metrics; [monitoring.md](monitoring.md#traces) has the other variables of OpenTelemetry"},
-		{"JUNCTOR_TRUST", "`PATH:SHA256` pairs of configurations that are trusted, separated by commas; see [trust.md](trust.md)"},
+		{"JUNCTOR_TRUST",
+			"`PATH:SHA256` pairs of configurations that are trusted, separated by commas; see [trust.md](trust.md)"},
 		{"JUNCTOR_PLUGIN_DIR", "a directory to look for bundled plugins first"},
 		{"CI", "unless it is `false` or `0`: nothing moves on the terminal, as with `TERM=dumb`, no browser opens, and no question is asked"},
 	} {
@@ -216,7 +220,8 @@ func settings(b *strings.Builder, s sdk.Schema, block string) {
 		if a.Sensitive {
 			about = append(about, "sensitive")
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", block+a.Name, plugins.TypeName(a.Type), strings.Join(about, ", "), a.Description)
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n",
+			block+a.Name, plugins.TypeName(a.Type), strings.Join(about, ", "), a.Description)
 	}
 	for _, inner := range s.Blocks {
 		fmt.Fprintf(b, "\n### Block `%s`\n\n%s\n", block+inner.Name, inner.Schema.Description)

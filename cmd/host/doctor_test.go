@@ -96,7 +96,8 @@ func (s *sickbed) doctor(flags ...string) (v operate.DoctorJSON, status int) {
 		s.Fatalf("%v: %s%s", err, out, &errs)
 	}
 	v.Findings = slices.DeleteFunc(v.Findings, func(f doctor.Finding) bool {
-		return s.pid == 0 && (f.Check == "processes" || f.Check == "leftovers" && !strings.Contains(f.At, s.site.dir)) // of other tests
+		// Of other tests.
+		return s.pid == 0 && (f.Check == "processes" || f.Check == "leftovers" && !strings.Contains(f.At, s.site.dir))
 	})
 	return v, cmd.ProcessState.ExitCode()
 }
@@ -139,7 +140,8 @@ func TestDoctorFindsPlantedFaults(t *testing.T) {
 			if remedy := strings.ReplaceAll(c.remedy, "$DIR", s.site.dir); !strings.Contains(found.Remedy, remedy) {
 				t.Errorf("the remedy is %q, want %q", found.Remedy, remedy)
 			}
-			if want := map[doctor.Severity]int{doctor.Error: 1, doctor.Warning: 0}[c.severity]; status != want || v.OK != (want == 0) {
+			if want := map[doctor.Severity]int{doctor.Error: 1, doctor.Warning: 0}[c.severity]; status != want ||
+				v.OK != (want == 0) {
 				t.Errorf("exit status %d, ok %v", status, v.OK)
 			}
 			if c.fixes {
@@ -263,7 +265,8 @@ server "c" {
 	if info, err := os.Stat(report); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
-	if out, err := s.command("doctor", "--report", report).CombinedOutput(); err == nil || !strings.Contains(string(out), "cannot be written") {
+	if out, err := s.command("doctor", "--report", report).CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "cannot be written") {
 		t.Errorf("an existing file was replaced: %s", out)
 	}
 }

@@ -44,7 +44,8 @@ func faultsOfFiles() []plantedFault {
 			"configuration", doctor.Error, `unknown attribute "protocl"`, `did you mean "protocol"`, false},
 		{"configuration that others can change", func(s *sickbed) { s.chmod("junctor.hcl", 0o666) },
 			"configuration", doctor.Error, `can be written to by everybody`, "chmod go-w", true},
-		{"no configuration", func(s *sickbed) { s.setenv("JUNCTOR_CONFIG=", "HOME="+s.in("nowhere")); s.remove("junctor.hcl") },
+		{"no configuration",
+			func(s *sickbed) { s.setenv("JUNCTOR_CONFIG=", "HOME="+s.in("nowhere")); s.remove("junctor.hcl") },
 			"configuration", doctor.Error, `no configuration found`, "`junctor init`", false},
 		{"untrusted configuration", func(s *sickbed) { s.setenv("JUNCTOR_CONFIG=") },
 			"trust", doctor.Error, `is not trusted`, "`junctor trust`", false},
@@ -57,10 +58,14 @@ func faultsOfFiles() []plantedFault {
 			s.write("other/junctor.hcl", healthy, 0o600)
 			s.must("trust", "other", "--yes")
 			s.remove("other/junctor.hcl")
-		}, "trust", doctor.Warning, `a trusted configuration is gone: .*other/junctor.hcl`, "`junctor trust --revoke $DIR/other/junctor.hcl`", false},
-		{"audit log where no directory can be created", func(s *sickbed) { s.configure(healthy + "audit {\n  file = \"/proc/junctor/audit.db\"\n}\n") },
-			"directories", doctor.Error, `the audit log's directory does not exist and cannot be created in /`, "`mkdir -p /proc/junctor`", false},
-		{"plugin that is missing", func(s *sickbed) { s.configure(pluginFile("acme", "./junctor-plugin-acme", "") + healthy) },
+		}, "trust", doctor.Warning, `a trusted configuration is gone: .*other/junctor.hcl`,
+			"`junctor trust --revoke $DIR/other/junctor.hcl`", false},
+		{"audit log where no directory can be created",
+			func(s *sickbed) { s.configure(healthy + "audit {\n  file = \"/proc/junctor/audit.db\"\n}\n") },
+			"directories", doctor.Error, `the audit log's directory does not exist and cannot be created in /`,
+			"`mkdir -p /proc/junctor`", false},
+		{"plugin that is missing",
+			func(s *sickbed) { s.configure(pluginFile("acme", "./junctor-plugin-acme", "") + healthy) },
 			"plugins", doctor.Error, `junctor-plugin-acme`, "correct source in plugins", false},
 		{"plugin that is not executable", func(s *sickbed) {
 			s.configure(pluginFile("bearer", "./own/junctor-plugin-bearer", "") + healthy)
@@ -73,22 +78,29 @@ func faultsOfFiles() []plantedFault {
 		{"plugin of an older SDK", func(s *sickbed) {
 			s.configure(pluginFile("acme", "./junctor-plugin-acme", "") + healthy)
 			s.oldPlugin()
-		}, "plugins", doctor.Warning, `acme was built with SDK 0\.1\.0`, "go get github.com/junctor-mcp/junctor/sdk@latest", false},
+		}, "plugins", doctor.Warning, `acme was built with SDK 0\.1\.0`,
+			"go get github.com/junctor-mcp/junctor/sdk@latest", false},
 		{"data directory that others can change", func(s *sickbed) { s.chmod("home/data", 0o777) },
-			"directories", doctor.Error, `the data directory can be written to by everybody`, "`chmod go-w $DIR/home/data`", true},
+			"directories",
+			doctor.Error, `the data directory can be written to by everybody`, "`chmod go-w $DIR/home/data`", true},
 		{"data directory that is a file", func(s *sickbed) { s.remove("home/data"); s.write("home/data", "", 0o600) },
-			"directories", doctor.Error, `the data directory is a file`, "`mv $DIR/home/data $DIR/home/data.old`", false},
+			"directories", doctor.Error, `the data directory is a file`,
+			"`mv $DIR/home/data $DIR/home/data.old`", false},
 		{"secrets that others can read", func(s *sickbed) { s.write("home/data/secrets/secrets.age", "x", 0o644) },
-			"permissions", doctor.Error, `secrets.age can be read by other users`, "`chmod go-rwx $DIR/home/data/secrets/secrets.age`", true},
+			"permissions", doctor.Error, `secrets.age can be read by other users`,
+			"`chmod go-rwx $DIR/home/data/secrets/secrets.age`", true},
 		{"entry of a client that is missing", func(s *sickbed) {
 			s.write("p/.mcp.json", s.exported(`"junctor"`, `"other"`), 0o600)
-		}, "clients", doctor.Error, `Claude Code has no entry "junctor" any more`, "junctor export claude-code --write --scope project", false},
+		}, "clients", doctor.Error, `Claude Code has no entry "junctor" any more`,
+			"junctor export claude-code --write --scope project", false},
 		{"program of a client that is gone", func(s *sickbed) {
 			s.write("p/.mcp.json", s.exported(`"command": "`, `"command": "/gone`), 0o600)
-		}, "clients", doctor.Error, `starts /gone/.*, which is gone`, "junctor export claude-code --write --scope project", false},
+		}, "clients", doctor.Error, `starts /gone/.*, which is gone`,
+			"junctor export claude-code --write --scope project", false},
 		{"configuration of a client that is gone", func(s *sickbed) {
 			s.write("p/.mcp.json", s.exported(`/junctor.hcl"`, `/junctor-gone.hcl"`), 0o600)
-		}, "clients", doctor.Error, `uses the configuration .*junctor-gone.hcl, which is gone`, "junctor export claude-code", false},
+		}, "clients", doctor.Error, `uses the configuration .*junctor-gone.hcl, which is gone`,
+			"junctor export claude-code", false},
 		{"broken file of a client", func(s *sickbed) {
 			s.write("p/.mcp.json", s.exported(`"mcpServers":`, `"mcpServers"`), 0o600)
 		}, "clients", doctor.Error, `the file of Claude Code is broken`, ".mcp.json:", false},
@@ -99,17 +111,22 @@ func faultsOfFiles() []plantedFault {
 func faultsOfServers() []plantedFault {
 	return []plantedFault{
 		{"program that is not in PATH", func(s *sickbed) { s.starts("no-such-program") },
-			"programs", doctor.Error, `command "no-such-program" was not found in PATH`, "install no-such-program", false},
-		{"program that is not executable", func(s *sickbed) { s.write("server.sh", "#!/bin/sh\n", 0o644); s.starts("./server.sh") },
-			"programs", doctor.Error, `"./server.sh" was found but is not executable`, "`chmod +x $DIR/server.sh`", false},
+			"programs", doctor.Error, `command "no-such-program" was not found in PATH`,
+			"install no-such-program", false},
+		{"program that is not executable",
+			func(s *sickbed) { s.write("server.sh", "#!/bin/sh\n", 0o644); s.starts("./server.sh") },
+			"programs", doctor.Error, `"./server.sh" was found but is not executable`,
+			"`chmod +x $DIR/server.sh`", false},
 		{"working directory that is missing", func(s *sickbed) {
 			s.configure(strings.Replace(healthy, "command =", "cwd = \"gone\"\n    command =", 1))
 		}, "programs", doctor.Error, `working directory .*gone does not exist`, "`mkdir -p $DIR/gone`", false},
 		{"python that loads modules where a tool writes", func(s *sickbed) {
 			s.write("served.py", "", 0o600)
 			s.configure(strings.Replace(healthy, `"./demo"`, `"python3", "-m", "served"`, 1) + writer("."))
-		}, "sandbox", doctor.Warning, `python3 loads code from .*tools of the server "w" may change that directory`, "set `cwd`", false},
-		{"npx without Node.js", func(s *sickbed) { s.onlyPath("junctor"); s.write("bin/apt-get", "", 0o755); s.starts("npx", "-y", "x") },
+		}, "sandbox", doctor.Warning, `python3 loads code from .*tools of the server "w" may change that directory`,
+			"set `cwd`", false},
+		{"npx without Node.js",
+			func(s *sickbed) { s.onlyPath("junctor"); s.write("bin/apt-get", "", 0o755); s.starts("npx", "-y", "x") },
 			"launchers", doctor.Error, `command "npx" was not found`, "`sudo apt-get install nodejs npm`", false},
 		{"Node.js that is too old", func(s *sickbed) {
 			s.fake("npx", "echo 8.0.0")
@@ -129,7 +146,8 @@ func faultsOfServers() []plantedFault {
 			s.starts("docker", "run", "-i", "x")
 		}, "launchers", doctor.Error, `the daemon of docker does not answer`, "systemctl start docker", false},
 		{"host that does not exist", func(s *sickbed) { s.remote("https://no-such-host.invalid/mcp", "") },
-			"network", doctor.Error, `the name no-such-host.invalid (does not exist|cannot be looked up)`, "`getent hosts no-such-host.invalid`", false},
+			"network", doctor.Error, `the name no-such-host.invalid (does not exist|cannot be looked up)`,
+			"`getent hosts no-such-host.invalid`", false},
 		{"host where nothing listens", func(s *sickbed) { s.remote("http://127.0.0.1:1/mcp", "") },
 			"network", doctor.Error, `nothing listens at 127\.0\.0\.1:1`, "start the server", false},
 		{"certificate that is not trusted", func(s *sickbed) {
@@ -139,7 +157,8 @@ func faultsOfServers() []plantedFault {
 		{"certificate that ended", func(s *sickbed) { s.remote(s.tlsServer(1000*time.Hour, -time.Hour)) },
 			"network", doctor.Error, `is not valid now`, "renew the certificate", false},
 		{"certificate that ends soon", func(s *sickbed) { s.remote(s.tlsServer(1000*time.Hour, 72*time.Hour)) },
-			"network", doctor.Warning, `the certificate of .* ends on `, "`openssl s_client -connect 127.0.0.1:", false},
+			"network", doctor.Warning, `the certificate of .* ends on `,
+			"`openssl s_client -connect 127.0.0.1:", false},
 		{"clock that is ahead", func(s *sickbed) {
 			s.remote(s.httpServer(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Date", time.Now().Add(-10*time.Minute).UTC().Format(http.TimeFormat))
@@ -150,8 +169,10 @@ func faultsOfServers() []plantedFault {
 				http.Redirect(w, r, "http://portal.example/login", http.StatusFound)
 			}), "")
 		}, "network", doctor.Error, `are redirected to portal.example`, "log in to the network", false},
-		{"proxy that cannot be reached", func(s *sickbed) { s.setenv("HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=localhost") },
-			"proxy", doctor.Error, `the proxy 127\.0\.0\.1:1 of HTTPS_PROXY cannot be reached`, "`unset HTTPS_PROXY`", false},
+		{"proxy that cannot be reached",
+			func(s *sickbed) { s.setenv("HTTPS_PROXY=http://127.0.0.1:1", "NO_PROXY=localhost") },
+			"proxy", doctor.Error, `the proxy 127\.0\.0\.1:1 of HTTPS_PROXY cannot be reached`,
+			"`unset HTTPS_PROXY`", false},
 		{"proxy for this machine", func(s *sickbed) {
 			s.setenv("HTTP_PROXY=" + s.httpServer(func(http.ResponseWriter, *http.Request) {}))
 		}, "proxy", doctor.Warning, `NO_PROXY does not name this machine`, "`export NO_PROXY=", false},
@@ -178,7 +199,8 @@ func faultsOfServers() []plantedFault {
 		}, "secrets", doctor.Error, `password`, "password", false},
 		{"login that is missing", func(s *sickbed) {
 			s.write("password", "a password", 0o600)
-			s.configure(fmt.Sprintf("secret_store \"file\" {\n  password_file = \"password\"\n}\nserver \"far\" {\n  transport \"http\" {\n    url = %q\n  }\n  auth \"bearer\" {\n  }\n}\n", s.httpServer(func(http.ResponseWriter, *http.Request) {})))
+			s.configure(fmt.Sprintf("secret_store \"file\" {\n  password_file = \"password\"\n}\nserver \"far\" {\n  transport \"http\" {\n    url = %q\n  }\n  auth \"bearer\" {\n  }\n}\n",
+				s.httpServer(func(http.ResponseWriter, *http.Request) {})))
 		}, "logins", doctor.Error, `server "far" needs a login`, "`junctor login far`", false},
 	}
 }
@@ -193,7 +215,8 @@ func faultsOfProcesses() []plantedFault {
 			}
 			s.Cleanup(func() { _ = l.Close() })
 			s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n  }\n}\n", l.Addr()))
-		}, "ports", doctor.Error, fmt.Sprintf(`process %d .* has the port`, os.Getpid()), fmt.Sprintf("`kill %d`", os.Getpid()), false},
+		}, "ports", doctor.Error, fmt.Sprintf(`process %d .* has the port`, os.Getpid()),
+			fmt.Sprintf("`kill %d`", os.Getpid()), false},
 		{"console port that another process has", func(s *sickbed) {
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {
@@ -201,7 +224,8 @@ func faultsOfProcesses() []plantedFault {
 			}
 			s.Cleanup(func() { _ = l.Close() })
 			s.configure(healthy + fmt.Sprintf("console {\n  listen = %q\n}\n", l.Addr()))
-		}, "ports", doctor.Error, fmt.Sprintf(`console cannot listen at .*: process %d .* has the port`, os.Getpid()), fmt.Sprintf("`kill %d`", os.Getpid()), false},
+		}, "ports", doctor.Error, fmt.Sprintf(`console cannot listen at .*: process %d .* has the port`, os.Getpid()),
+			fmt.Sprintf("`kill %d`", os.Getpid()), false},
 		{"socket of a process that has ended", func(s *sickbed) {
 			l, err := net.Listen("unix", s.in("gw.sock"))
 			if err != nil {
@@ -281,7 +305,8 @@ func (s *sickbed) copyPlugin(name, to string, mode os.FileMode) {
 // oldPlugin builds a plugin that describes itself as one of an old SDK.
 func (s *sickbed) oldPlugin() {
 	s.Helper()
-	source := s.write("old/main.go", "package main\n\nimport \"os\"\n\nfunc main() {\n\t_, _ = os.Stdout.WriteString(`{\"name\":\"acme\",\"version\":\"1.0.0\",\"sdk\":\"0.1.0\",\"protocols\":[1],\"auths\":{\"acme\":{}}}`)\n}\n", 0o600)
+	source := s.write("old/main.go", "package main\n\nimport \"os\"\n\nfunc main() {\n\t_, _ = os.Stdout.WriteString(`{\"name\":\"acme\",\"version\":\"1.0.0\",\"sdk\":\"0.1.0\",\"protocols\":[1],\"auths\":{\"acme\":{}}}`)\n}\n",
+		0o600)
 	out, err := exec.Command("go", "build", "-o", s.in("junctor-plugin-acme"), source).CombinedOutput()
 	if err != nil {
 		s.Fatalf("%v: %s", err, out)
@@ -386,8 +411,10 @@ func (s *sickbed) tlsServer(before, after time.Duration) (url, ca string) {
 	}
 	now := time.Now()
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: now.Add(-before), NotAfter: now.Add(after), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, NotBefore: now.Add(-before),
+		NotAfter: now.Add(after), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, key.Public(), key)
 	if err != nil {
@@ -403,7 +430,8 @@ func (s *sickbed) tlsServer(before, after time.Duration) (url, ca string) {
 // keyring configures a server that uses the secret hook, in an encrypted file.
 func (s *sickbed) keyring() {
 	s.write("password", "a password", 0o600)
-	s.configure("secret_store \"file\" {\n  password_file = \"password\"\n}\n" + strings.Replace(healthy, "command =", "env = { TOKEN = keyring(\"hook\") }\n    command =", 1))
+	s.configure("secret_store \"file\" {\n  password_file = \"password\"\n}\n" +
+		strings.Replace(healthy, "command =", "env = { TOKEN = keyring(\"hook\") }\n    command =", 1))
 }
 
 // endedRun returns the name of a host that has ended.

@@ -67,16 +67,19 @@ var examples = map[string]example{
 		{"call", "git__log", "output=x", "output"},
 		{"call", "git__show", "ext-diff=true", "ext-diff"},
 	}},
-	"kubectl.hcl":  {run: []string{"call", "k8s__version", "client=true", "Client Version"}, needs: "kubectl", guest: true},
+	"kubectl.hcl": {run: []string{"call", "k8s__version", "client=true", "Client Version"},
+		needs: "kubectl", guest: true},
 	"cage.hcl":     {run: []string{"call", "files__search", "text=fixed but", "most=1", "cage.hcl:1:"}, needs: "grep"},
 	"language.hcl": {plugin: true},
 	"tools.hcl": {
 		run: []string{"call", "texts__compare", "old=a b", "new=a c", "words=true", "a [-b-]{+c+}"}, needs: "git",
-		prepare: [][]string{{"mkdir", "data"}, {"ffmpeg", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=2:size=640x480:rate=5", "v.mp4"}},
+		prepare: [][]string{{"mkdir", "data"}, {"ffmpeg",
+			"-loglevel", "error", "-f", "lavfi", "-i", "testsrc=duration=2:size=640x480:rate=5", "v.mp4"}},
 		also: []also{
 			{"ffmpeg", []string{"call", "media__picture", "video=v.mp4", "at=00:01", `"mimeType":"image/png"`}},
 			{"ffprobe", []string{"call", "media__codecs", "file=v.mp4", `"json":["`}},
-			{"sqlite3", []string{"call", "database__query", "database=x.db", "stdin=create table t(a); insert into t values (1); select a from t;", `"json":[{"a":1}]`}},
+			{"sqlite3", []string{"call", "database__query", "database=x.db",
+				"stdin=create table t(a); insert into t values (1); select a from t;", `"json":[{"a":1}]`}},
 		},
 		refuses: [][]string{
 			{"call", "media__picture", "video=v.mp4", "at=-i", "at"},
@@ -113,7 +116,8 @@ func TestExamples(t *testing.T) {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the third party's transport: %v\n%s", err, text)
 	}
-	if text, err := exec.Command(filepath.Join(bin, "junctor"), "fmt", "--check", filepath.Dir(files[0])).CombinedOutput(); err != nil {
+	if text, err := exec.Command(filepath.Join(bin, "junctor"), "fmt", "--check",
+		filepath.Dir(files[0])).CombinedOutput(); err != nil {
 		t.Errorf("not formatted: %s", text)
 	}
 	for _, file := range files {
@@ -152,7 +156,8 @@ func writeSigningKey(path string) error {
 func place(t *testing.T, file, bin, acme string, ex example) site {
 	t.Helper()
 	root := t.TempDir()
-	at := site{dir: root, junctor: filepath.Join(bin, "junctor"), config: filepath.Join(root, "examples", filepath.Base(file))}
+	at := site{dir: root, junctor: filepath.Join(bin, "junctor"),
+		config: filepath.Join(root, "examples", filepath.Base(file))}
 	text, err := os.ReadFile(file)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(at.config), 0o755)
@@ -161,7 +166,8 @@ func place(t *testing.T, file, bin, acme string, ex example) site {
 		err = os.WriteFile(at.config, text, 0o644)
 	}
 	if err == nil {
-		err = os.CopyFS(filepath.Join(root, "examples", "modules"), os.DirFS(filepath.Join(filepath.Dir(file), "modules")))
+		err = os.CopyFS(filepath.Join(root, "examples", "modules"),
+			os.DirFS(filepath.Join(filepath.Dir(file), "modules")))
 	}
 	if err == nil {
 		err = os.Symlink(bin, filepath.Join(root, "bin"))

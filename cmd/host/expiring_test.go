@@ -33,7 +33,8 @@ func certificatePEM(t *testing.T, begins, ends time.Time) (cert, key string) {
 		t.Fatal(err)
 	}
 	c := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gw"}, NotBefore: begins, NotAfter: ends, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "gw"}, NotBefore: begins, NotAfter: ends,
+		IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, k.Public(), k)
@@ -44,7 +45,8 @@ func certificatePEM(t *testing.T, begins, ends time.Time) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
+		string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
 // gatewayTLS configures a gateway whose certificate ends after a time.
@@ -53,7 +55,8 @@ func (s *sickbed) gatewayTLS(ends time.Duration, block string) {
 	cert, key := certificatePEM(s.T, time.Now().Add(-1000*time.Hour), time.Now().Add(ends))
 	s.write("gw.pem", cert, 0o600)
 	s.write("gw.key", key, 0o600)
-	s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n    tls {\n      cert = \"gw.pem\"\n      key = \"gw.key\"\n%s    }\n  }\n}\n", freeAddress(s.T), block))
+	s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n    tls {\n      cert = \"gw.pem\"\n      key = \"gw.key\"\n%s    }\n  }\n}\n",
+		freeAddress(s.T), block))
 }
 
 // faultsOfTheGateway are faults that keep all clients of a gateway away, some of them only
@@ -61,26 +64,33 @@ func (s *sickbed) gatewayTLS(ends time.Duration, block string) {
 func faultsOfTheGateway() []plantedFault {
 	return []plantedFault{
 		{"certificate of the gateway that ends soon", func(s *sickbed) { s.gatewayTLS(48*time.Hour, "") },
-			"certificates", doctor.Warning, `the certificate of the gateway, .*gw.pem, ends on `, "gw.pem and its key; they are read without a restart", false},
+			"certificates", doctor.Warning, `the certificate of the gateway, .*gw.pem, ends on `,
+			"gw.pem and its key; they are read without a restart", false},
 		{"certificate of the gateway that ended", func(s *sickbed) { s.gatewayTLS(-time.Hour, "") },
-			"certificates", doctor.Error, `the certificate of the gateway, .*gw.pem, ended on .*: no client can connect`, "renew ", false},
+			"certificates", doctor.Error,
+			`the certificate of the gateway, .*gw.pem, ended on .*: no client can connect`, "renew ", false},
 		{"authority of clients that ends soon", func(s *sickbed) {
 			s.gatewayTLS(10_000*time.Hour, "      client_ca = \"ca.pem\"\n")
 			ca, _ := certificatePEM(s.T, time.Now().Add(-1000*time.Hour), time.Now().Add(48*time.Hour))
 			s.write("ca.pem", ca, 0o600)
-		}, "certificates", doctor.Warning, `the authority of clients of the gateway, .*ca.pem, ends on `, "client_ca", false},
+		}, "certificates", doctor.Warning, `the authority of clients of the gateway, .*ca.pem, ends on `,
+			"client_ca", false},
 		{"certificate of the gateway that cannot be read", func(s *sickbed) {
 			s.gatewayTLS(10_000*time.Hour, "")
 			s.write("gw.pem", "no certificate", 0o600)
-		}, "certificates", doctor.Error, `the certificate of the gateway cannot be used: `, "write a certificate and its key", false},
+		}, "certificates", doctor.Error, `the certificate of the gateway cannot be used: `,
+			"write a certificate and its key", false},
 		{"issuer that cannot be reached", func(s *sickbed) {
-			s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n%s  }\n}\n", freeAddress(s.T), jwtAuth("http://127.0.0.1:1/keys")))
-		}, "issuers", doctor.Error, `the keys of http://127\.0\.0\.1:1/keys cannot be read`, "check the URL and the network", false},
+			s.configure(healthy + fmt.Sprintf("gateway {\n  http {\n    listen = %q\n%s  }\n}\n",
+				freeAddress(s.T), jwtAuth("http://127.0.0.1:1/keys")))
+		}, "issuers", doctor.Error, `the keys of http://127\.0\.0\.1:1/keys cannot be read`,
+			"check the URL and the network", false},
 	}
 }
 
 func jwtAuth(keys string) string {
-	return fmt.Sprintf("    auth \"jwt\" {\n      issuer = \"https://idp.example.com\"\n      audiences = [\"gw\"]\n      jwks_url = %q\n      tenant = \"acme\"\n    }\n", keys)
+	return fmt.Sprintf("    auth \"jwt\" {\n      issuer = \"https://idp.example.com\"\n      audiences = [\"gw\"]\n      jwks_url = %q\n      tenant = \"acme\"\n    }\n",
+		keys)
 }
 
 // TestGatewayWarnsBeforeClientsAreLost replaces the certificate of a gateway by a broken one,
@@ -93,7 +103,8 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 	s.put("gw.pem", cert)
 	s.put("gw.key", key)
 	s.servers = fmt.Sprintf("telemetry {\n  metrics {\n    listen = %q\n  }\n}\n", s.metrics)
-	s.configure(fmt.Sprintf("    listen = %q\n    tls {\n      cert = \"gw.pem\"\n      key = \"gw.key\"\n    }\n", freeAddress(t)) + jwtAuth("http://127.0.0.1:1/keys"))
+	s.configure(fmt.Sprintf("    listen = %q\n    tls {\n      cert = \"gw.pem\"\n      key = \"gw.key\"\n    }\n",
+		freeAddress(t)) + jwtAuth("http://127.0.0.1:1/keys"))
 	s.start("serve", "--http")
 	client := s.client("").trustingPEM(cert)
 	get := func(path, token string) (int, string) {
@@ -114,14 +125,16 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 		return resp.StatusCode, string(text)
 	}
 	part := base64.RawURLEncoding.EncodeToString
-	token := part([]byte(`{"alg":"ES256","kid":"k"}`)) + "." + part([]byte(`{"iss":"https://idp.example.com","aud":"gw","exp":9999999999}`)) + "." + part(make([]byte, 64))
+	token := part([]byte(`{"alg":"ES256","kid":"k"}`)) + "." +
+		part([]byte(`{"iss":"https://idp.example.com","aud":"gw","exp":9999999999}`)) + "." + part(make([]byte, 64))
 	if status, text := get("/mcp", token); status != http.StatusServiceUnavailable {
 		t.Errorf("a token that cannot be verified: %d %s", status, text)
 	}
 	if status, text := get("/mcp", "static"); status != http.StatusUnauthorized {
 		t.Errorf("a token of another kind: %d %s", status, text)
 	}
-	if status, text := get("/readyz", ""); status != http.StatusServiceUnavailable || !strings.Contains(text, `"keys":false`) {
+	if status, text := get("/readyz", ""); status != http.StatusServiceUnavailable ||
+		!strings.Contains(text, `"keys":false`) {
 		t.Errorf("/readyz: %d %s", status, text)
 	}
 	s.put("gw.pem", "no certificate")
@@ -130,7 +143,8 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 	for until := time.Now().Add(reloadPatience); read() != 0 && time.Now().Before(until); families, _ = s.scrape() {
 		time.Sleep(50 * time.Millisecond) // the files are checked once a second
 	}
-	if got := counts(families["junctor_certificate_expiry_timestamp_seconds"])["cert gateway"]; int64(got) != ends.Unix() {
+	if got := counts(families["junctor_certificate_expiry_timestamp_seconds"])["cert gateway"]; int64(got) !=
+		ends.Unix() {
 		t.Errorf("the certificate ends at %v, want %d", got, ends.Unix())
 	}
 	for metric, want := range map[string]map[string]float64{

@@ -21,12 +21,16 @@ func TestErrorPrintsCausesOnce(t *testing.T) {
 		err  error
 		want string
 	}{
-		"one fault":             {inner, "opening the socket: permission denied"},
-		"a fault of a fault":    {fault.Because(fault.UpstreamUnavailable, inner, "starting it"), "starting it: opening the socket: permission denied"},
-		"of a server":           {fault.In("x", inner), "opening the socket: permission denied"},
-		"wrapped by others":     {fmt.Errorf("asking for tools: %w", inner), "asking for tools: opening the socket: permission denied"},
-		"wrapped, of a server":  {fmt.Errorf("asking for tools: %w", fault.In("x", inner)), "asking for tools: opening the socket: permission denied"},
-		"a cause that is said":  {&fault.Error{Code: fault.UpstreamUnavailable, Message: "all is lost", Err: root}, "all is lost"},
+		"one fault": {inner, "opening the socket: permission denied"},
+		"a fault of a fault": {fault.Because(fault.UpstreamUnavailable, inner, "starting it"),
+			"starting it: opening the socket: permission denied"},
+		"of a server": {fault.In("x", inner), "opening the socket: permission denied"},
+		"wrapped by others": {fmt.Errorf("asking for tools: %w", inner),
+			"asking for tools: opening the socket: permission denied"},
+		"wrapped, of a server": {fmt.Errorf("asking for tools: %w", fault.In("x", inner)),
+			"asking for tools: opening the socket: permission denied"},
+		"a cause that is said": {&fault.Error{Code: fault.UpstreamUnavailable, Message: "all is lost", Err: root},
+			"all is lost"},
 		"an error of the words": {fmt.Errorf("a: %w", fmt.Errorf("b: %w", root)), "a: b: permission denied"},
 	} {
 		for _, asJSON := range []bool{false, true} {
@@ -57,7 +61,8 @@ func TestWarnings(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Error(stderr.String())
 		}
-		if inv.TellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) || asJSON && strings.Count(stderr.String(), "\n") != 1 {
+		if inv.TellDiagnostics(nil, diags); !strings.HasPrefix(stderr.String(), want) ||
+			asJSON && strings.Count(stderr.String(), "\n") != 1 {
 			t.Error(stderr.String())
 		}
 	}

@@ -41,7 +41,8 @@ func TestHintsForForeignVerbsNameVerbs(t *testing.T) {
 
 // TestForeignVerbLeavesOthersAlone checks words that have no hint.
 func TestForeignVerbLeavesOthersAlone(t *testing.T) {
-	for _, words := range []string{"", "runs", "mcpadd", "calls", "tools x", "auth", "RUN", "serve", strings.Repeat("run", 1000)} {
+	for _, words := range []string{"", "runs", "mcpadd", "calls", "tools x", "auth", "RUN", "serve",
+		strings.Repeat("run", 1000)} {
 		if hint := verb.ForeignVerb(words); hint != "" {
 			t.Errorf("%.20q: %s", words, hint)
 		}

@@ -33,18 +33,22 @@ func TestDeployClientCertificates(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := runNginx(t, dir, "nginx-mtls.conf", &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}},
-		"server unix:/run/junctor/mcp.sock;", "server "+strings.TrimPrefix(server.URL, "http://")+";", "/etc/ssl/clients.pem", cert)
-	if resp := f.do(t, t.Context(), http.MethodPost, "/mcp", nil, "X-Client-Cert", "CN=admin"); resp.StatusCode != http.StatusOK {
+		"server unix:/run/junctor/mcp.sock;",
+		"server "+strings.TrimPrefix(server.URL, "http://")+";", "/etc/ssl/clients.pem", cert)
+	if resp := f.do(t, t.Context(), http.MethodPost, "/mcp", nil, "X-Client-Cert",
+		"CN=admin"); resp.StatusCode != http.StatusOK {
 		t.Fatal(resp.Status)
 	}
 	if got := <-saw; got != "CN=test" {
 		t.Errorf("the gateway got %q", got)
 	}
 	without := frontAt(t, filepath.Join(dir, "front.sock"), f.url, &tls.Config{RootCAs: roots})
-	if resp := without.do(t, t.Context(), http.MethodPost, "/mcp", nil, "X-Client-Cert", "CN=admin"); resp.StatusCode != http.StatusBadRequest || len(saw) > 0 {
+	if resp := without.do(t, t.Context(), http.MethodPost, "/mcp", nil, "X-Client-Cert",
+		"CN=admin"); resp.StatusCode != http.StatusBadRequest || len(saw) > 0 {
 		t.Errorf("without a certificate: %s, %d requests reached the gateway", resp.Status, len(saw))
 	}
-	if resp := f.do(t, t.Context(), http.MethodPost, "/readyz", nil); resp.StatusCode != http.StatusNotFound || len(saw) > 0 {
+	if resp := f.do(t, t.Context(), http.MethodPost, "/readyz", nil); resp.StatusCode != http.StatusNotFound ||
+		len(saw) > 0 {
 		t.Errorf("/readyz: %s", resp.Status)
 	}
 }

@@ -23,7 +23,9 @@ import (
 // cancellation. It records what happens in files in the directory of its argument.
 func asker() {
 	s := mcp.NewServer(&mcp.Implementation{Name: "asker", Version: "1"}, nil)
-	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+	mcp.AddTool(s, &mcp.Tool{Name: "ask"}, func(ctx context.Context, r *mcp.CallToolRequest, _ struct{}) (
+		*mcp.CallToolResult, any, error,
+	) {
 		var heard []string
 		for i := range 3 {
 			answer, err := r.Session.Elicit(ctx, &mcp.ElicitParams{Message: fmt.Sprintf("question %d", i),
@@ -35,13 +37,14 @@ func asker() {
 		}
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Join(heard, " ")}}}, nil, nil
 	})
-	mcp.AddTool(s, &mcp.Tool{Name: "wait"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		leave := func(name string) { _ = os.WriteFile(filepath.Join(os.Args[1], name), nil, 0o600) }
-		leave("called")
-		<-ctx.Done()
-		leave("cancelled")
-		return nil, nil, ctx.Err()
-	})
+	mcp.AddTool(s, &mcp.Tool{Name: "wait"},
+		func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
+			leave := func(name string) { _ = os.WriteFile(filepath.Join(os.Args[1], name), nil, 0o600) }
+			leave("called")
+			<-ctx.Done()
+			leave("cancelled")
+			return nil, nil, ctx.Err()
+		})
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		os.Exit(1)
 	}
@@ -84,14 +87,16 @@ func startJunctor(t *testing.T, dir, socket string) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"junctor.hcl": deployFile(t, "junctor.hcl"),
-		"asker.hcl": fmt.Sprintf("server \"asker\" {\n  share    = \"session\"\n  protocol = \"2025-11-25\"\n  transport \"stdio\" {\n    command = [%q, %q]\n  }\n}\n", server, dir)} {
+		"asker.hcl": fmt.Sprintf("server \"asker\" {\n  share    = \"session\"\n  protocol = \"2025-11-25\"\n  transport \"stdio\" {\n    command = [%q, %q]\n  }\n}\n",
+			server, dir)} {
 		if err := os.WriteFile(filepath.Join(config, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.Command(program, "-c", config, "serve", "--http=unix:"+socket)
 	cmd.Args[0] = "junctor"
-	cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(dir, "home"), "JUNCTOR_PLUGIN_DIR="+filepath.Join(dir, "plugins"), "JUNCTOR_TOKEN="+deployToken)
+	cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(dir, "home"),
+		"JUNCTOR_PLUGIN_DIR="+filepath.Join(dir, "plugins"), "JUNCTOR_TOKEN="+deployToken)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &said, &said, time.Second
 	if err := cmd.Start(); err != nil {
@@ -126,15 +131,18 @@ func await(t *testing.T, path string) {
 
 func (f front) send(t *testing.T, ctx context.Context, message string, header ...string) *http.Response {
 	t.Helper()
-	header = append([]string{"Content-Type", "application/json", "Authorization", "Bearer " + deployToken, "Origin", "https://app.example.com"}, header...)
+	header = append([]string{"Content-Type", "application/json", "Authorization", "Bearer " + deployToken,
+		"Origin", "https://app.example.com"}, header...)
 	return f.do(t, ctx, http.MethodPost, "/mcp", strings.NewReader(message), header...)
 }
 
 // refused: nginx passes the credentials and the origin to Junctor.
 func (f front) refused(t *testing.T) {
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	for name, header := range map[string][]string{"token": {"Authorization", "Bearer wrong"}, "origin": {"Origin", "https://evil.example.com"}} {
-		if resp := f.send(t, t.Context(), ping, header...); resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+	for name, header := range map[string][]string{"token": {"Authorization", "Bearer wrong"},
+		"origin": {"Origin", "https://evil.example.com"}} {
+		if resp := f.send(t, t.Context(), ping, header...); resp.StatusCode != http.StatusUnauthorized &&
+			resp.StatusCode != http.StatusForbidden {
 			t.Errorf("a wrong %s: %s", name, resp.Status)
 		}
 	}
@@ -149,7 +157,8 @@ func (f front) open(t *testing.T) (session []string) {
 		t.Fatalf("%s, %v: %s", resp.Status, err, answer)
 	}
 	session = []string{"Mcp-Session-Id", resp.Header.Get("Mcp-Session-Id"), "Mcp-Protocol-Version", "2025-11-25"}
-	if resp := f.send(t, t.Context(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`, session...); resp.StatusCode != http.StatusAccepted {
+	if resp := f.send(t, t.Context(), `{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		session...); resp.StatusCode != http.StatusAccepted {
 		t.Fatal(resp.Status)
 	}
 	return session
@@ -161,7 +170,8 @@ func (f front) askedBack(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	session := f.open(t)
-	resp := f.send(t, ctx, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"asker__ask","arguments":{}}}`, session...)
+	resp := f.send(t, ctx,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"asker__ask","arguments":{}}}`, session...)
 	lines := bufio.NewScanner(resp.Body)
 	var unread []string
 	for asked := 0; lines.Scan(); {
@@ -184,7 +194,8 @@ func (f front) askedBack(t *testing.T) {
 			}
 			return
 		}
-		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"word%d"}}}`, m.ID, asked)
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{"word":"word%d"}}}`,
+			m.ID, asked)
 		if resp := f.send(t, ctx, answer, session...); resp.StatusCode != http.StatusAccepted {
 			t.Fatal(resp.Status)
 		}
@@ -217,7 +228,8 @@ func (f front) goneAway(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream", "Authorization": "Bearer " + deployToken,
+	for name, value := range map[string]string{"Content-Type": "application/json",
+		"Accept": "application/json, text/event-stream", "Authorization": "Bearer " + deployToken,
 		"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "asker__wait"} {
 		req.Header.Set(name, value)
 	}

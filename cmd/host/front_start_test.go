@@ -53,7 +53,8 @@ func runNginx(t *testing.T, dir, name string, client *tls.Config, pairs ...strin
 	if os.Geteuid() == 0 {
 		around.WriteString("user root;\n")
 	}
-	fmt.Fprintf(&around, "daemon off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n", at("nginx.pid"))
+	fmt.Fprintf(&around, "daemon off;\npid %s;\nerror_log stderr;\nevents {}\nhttp {\naccess_log off;\n",
+		at("nginx.pid"))
 	for _, kind := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		fmt.Fprintf(&around, "%s_temp_path %s;\n", kind, at(kind))
 	}
@@ -69,7 +70,8 @@ func runNginx(t *testing.T, dir, name string, client *tls.Config, pairs ...strin
 func caddyFront(t *testing.T, backend string) front {
 	dir := socketDir(t)
 	socket := filepath.Join(dir, "front.sock")
-	recipe := "{\n\tadmin off\n}\n" + replaced(t, "Caddyfile", "mcp.example.com {", "http://mcp.example.com {\n\tbind unix/"+socket, "127.0.0.1:7575", backend)
+	recipe := "{\n\tadmin off\n}\n" + replaced(t, "Caddyfile", "mcp.example.com {",
+		"http://mcp.example.com {\n\tbind unix/"+socket, "127.0.0.1:7575", backend)
 	file := filepath.Join(dir, "Caddyfile")
 	if err := os.WriteFile(file, []byte(recipe), 0o600); err != nil {
 		t.Fatal(err)
@@ -138,9 +140,12 @@ func certificate(t *testing.T, certPath, keyPath string) *x509.CertPool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{"mcp.example.com"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test"}, DNSNames: []string{"mcp.example.com"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +158,8 @@ func certificate(t *testing.T, certPath, keyPath string) *x509.CertPool {
 	if err := os.WriteFile(certPath, cert, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(keyPath, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600); err != nil {
+	if err := os.WriteFile(keyPath, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	roots := x509.NewCertPool()

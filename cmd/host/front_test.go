@@ -96,7 +96,8 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		sum := sha256.New()
 		n, _ := io.Copy(sum, r.Body)
-		for _, name := range []string{"Origin", "Authorization", "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id", "X-Forwarded-For"} {
+		for _, name := range []string{"Origin", "Authorization", "Mcp-Session-Id", "Mcp-Protocol-Version",
+			"Last-Event-Id", "X-Forwarded-For"} {
 			w.Header().Set("Saw-"+name, r.Header.Get(name))
 		}
 		w.Header().Set("Saw-Host", r.Host)
@@ -108,7 +109,8 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (f front) do(t *testing.T, ctx context.Context, method, path string, body io.Reader, header ...string) *http.Response {
+func (f front) do(t *testing.T, ctx context.Context, method, path string, body io.Reader,
+	header ...string) *http.Response {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, f.url+path, body)
 	if err != nil {
@@ -173,7 +175,8 @@ func (f front) post(t *testing.T) {
 	}
 	resp := f.do(t, t.Context(), http.MethodPost, "/mcp", strings.NewReader("hello"), header...)
 	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusAccepted || !strings.HasPrefix(string(body), `{"bytes":5,`) || resp.Header.Get("Mcp-Session-Id") != "s-1" {
+	if err != nil || resp.StatusCode != http.StatusAccepted || !strings.HasPrefix(string(body), `{"bytes":5,`) ||
+		resp.Header.Get("Mcp-Session-Id") != "s-1" {
 		t.Errorf("%s, %v, %v: %s", resp.Status, resp.Header, err, body)
 	}
 	if from := resp.Header.Get("Saw-X-Forwarded-For"); from == "" || strings.Contains(from, header[1]) {
@@ -223,7 +226,8 @@ func (f front) upload(t *testing.T, b *backend) {
 
 // once: a request whose connection failed is not repeated.
 func (f front) once(t *testing.T, b *backend) {
-	if resp := f.do(t, t.Context(), http.MethodPost, "/mcp", strings.NewReader("{}"), "X-Drop", "yes"); resp.StatusCode != http.StatusBadGateway {
+	if resp := f.do(t, t.Context(), http.MethodPost, "/mcp", strings.NewReader("{}"), "X-Drop",
+		"yes"); resp.StatusCode != http.StatusBadGateway {
 		t.Error(resp.Status)
 	}
 	if n := b.dropped.Load(); n != 1 {
@@ -233,12 +237,15 @@ func (f front) once(t *testing.T, b *backend) {
 
 // elsewhere: only the endpoint is accessible.
 func (f front) elsewhere(t *testing.T) {
-	for _, path := range []string{"/", "/mcp/", "/healthz", "/readyz", "/mcp/../readyz", "/.well-known/oauth-protected-resource/../../readyz", "/metrics"} {
-		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.StatusCode != http.StatusNotFound || resp.Header.Get("Saw-Proto") != "" {
+	for _, path := range []string{"/", "/mcp/", "/healthz", "/readyz", "/mcp/../readyz",
+		"/.well-known/oauth-protected-resource/../../readyz", "/metrics"} {
+		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.StatusCode != http.StatusNotFound ||
+			resp.Header.Get("Saw-Proto") != "" {
 			t.Errorf("%s: %s", path, resp.Status)
 		}
 	}
-	for _, path := range []string{"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"} {
+	for _, path := range []string{"/.well-known/oauth-protected-resource",
+		"/.well-known/oauth-protected-resource/mcp"} {
 		if resp := f.do(t, t.Context(), http.MethodPost, path, nil); resp.Header.Get("Saw-Host") != "mcp.example.com" {
 			t.Errorf("%s: %s, the host was %q", path, resp.Status, resp.Header.Get("Saw-Host"))
 		}

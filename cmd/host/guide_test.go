@@ -67,7 +67,8 @@ func outsideModule(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	run(t, dir, "go", "mod", "edit", "-module=example.org/acme", "-replace=github.com/junctor-mcp/junctor/sdk="+filepath.Join(here, "sdk"))
+	run(t, dir, "go", "mod", "edit", "-module=example.org/acme",
+		"-replace=github.com/junctor-mcp/junctor/sdk="+filepath.Join(here, "sdk"))
 	return dir
 }
 
@@ -101,6 +102,7 @@ func TestExamplesNameTheirBuildCommand(t *testing.T) {
 		if want := "../../examples/plugins/junctor-plugin-acme-transport"; m[2] != want {
 			t.Errorf("%s builds %s, want %s", name, m[2], want)
 		}
-		run(t, filepath.Join("..", ".."), "go", append(strings.Fields(m[1]), "-o", filepath.Join(t.TempDir(), "acme"), m[3])...)
+		run(t, filepath.Join("..", ".."), "go",
+			append(strings.Fields(m[1]), "-o", filepath.Join(t.TempDir(), "acme"), m[3])...)
 	}
 }

@@ -19,13 +19,20 @@ func (s entryMaker) of(all []string) string { return all[s.IntN(len(all))] }
 
 // oddTexts are what people and attackers write into the files of clients.
 var oddTexts = []string{
-	"x", "", " ", "${X}", "$X", "${X:-d}", "{env:X}", "${env:X:-}", "{file:/k}", "{file:./k}", "{file:~/k}", "{file:~}", "{file:/}", "${input:a b}", "${input:}", "${workspaceFolder}/x", "${/}", "${extensionPath}",
-	"${{ secrets.A-B.C }}", "${cmd:gh auth token}", "Bearer ${cmd:gh 'a b'}", "Bearer op://v/i", "$(x)", "<A>", "%{if true}", "${", "$${X}", "%%{", "\"", "\\", "a\nb", "\r", "\t", "\u202e", "\u0001", "é高", "a,b",
-	"https://h.example/mcp", "https://u:p4ssw0rd@h.example", "http://${H}/x", "ftp://x", "https://", "localhost:1", "--token=abcdefgh", "postgres://u:sekret12345@${H}/d", "10s", "1h", "1000h", "true", "FALSE", "sse", "oauth", "http://localhost:3118/callback",
-	"http://localhost:99999/", "http://localhost:0/x", "https://a.example/.well-known/oauth-authorization-server", "*", "a b c", "X-A", "Content-Length", "0", "-1", "keyring(\"x\")", "sk-abcdefghijkl", "Authorization", "client_credentials",
+	"x", "", " ", "${X}", "$X", "${X:-d}", "{env:X}", "${env:X:-}", "{file:/k}", "{file:./k}", "{file:~/k}", "{file:~}",
+	"{file:/}", "${input:a b}", "${input:}", "${workspaceFolder}/x", "${/}", "${extensionPath}", "${{ secrets.A-B.C }}",
+	"${cmd:gh auth token}", "Bearer ${cmd:gh 'a b'}", "Bearer op://v/i", "$(x)", "<A>", "%{if true}", "${", "$${X}",
+	"%%{", "\"", "\\", "a\nb", "\r", "\t", "\u202e", "\u0001", "é高", "a,b", "https://h.example/mcp",
+	"https://u:p4ssw0rd@h.example", "http://${H}/x", "ftp://x", "https://", "localhost:1", "--token=abcdefgh",
+	"postgres://u:sekret12345@${H}/d", "10s", "1h", "1000h", "true", "FALSE", "sse", "oauth",
+	"http://localhost:3118/callback", "http://localhost:99999/", "http://localhost:0/x",
+	"https://a.example/.well-known/oauth-authorization-server", "*", "a b c", "X-A", "Content-Length", "0", "-1",
+	"keyring(\"x\")", "sk-abcdefghijkl", "Authorization", "client_credentials",
 }
 
-var oddNames = []string{"A", "API_KEY", "a-b", "a b", "", "=", "X=Y", "PATH", "Authorization", "X-Api-Key", "Host", "é", "a\n", "0", "clientId", "clientSecret", "scopes", "redirect_uri", "callbackPort", "toolFilter", "headers", "enabled", "issuer"}
+var oddNames = []string{"A", "API_KEY", "a-b", "a b", "", "=", "X=Y", "PATH", "Authorization", "X-Api-Key", "Host", "é",
+	"a\n", "0", "clientId", "clientSecret", "scopes", "redirect_uri", "callbackPort", "toolFilter", "headers",
+	"enabled", "issuer"}
 
 func (s entryMaker) value(depth int) any {
 	switch n := s.IntN(10); {
@@ -70,13 +77,15 @@ func TestImportsAreValid(t *testing.T) {
 	run := func(args ...string) ([]byte, error) {
 		cmd := exec.Command(filepath.Join(bin, "junctor"), args...)
 		cmd.Dir = dir
-		cmd.Env = []string{"HOME=" + dir, "JUNCTOR_HOME=" + filepath.Join(dir, "home"), "JUNCTOR_PLUGIN_DIR=" + filepath.Join(bin, "plugins"), "PATH=" + os.Getenv("PATH")}
+		cmd.Env = []string{"HOME=" + dir, "JUNCTOR_HOME=" + filepath.Join(dir, "home"),
+			"JUNCTOR_PLUGIN_DIR=" + filepath.Join(bin, "plugins"), "PATH=" + os.Getenv("PATH")}
 		return cmd.Output()
 	}
 	for _, client := range []string{"mcpServers", "mcp"} {
 		servers := map[string]any{}
 		for i := range 400 {
-			entry := []map[string]any{{"command": "x"}, {"url": "https://h.example/mcp"}, {"command": s.of(oddTexts)}, {"url": s.of(oddTexts)}}[s.IntN(4)]
+			entry := []map[string]any{{"command": "x"}, {"url": "https://h.example/mcp"}, {"command": s.of(oddTexts)},
+				{"url": s.of(oddTexts)}}[s.IntN(4)]
 			for range s.IntN(5) {
 				if name := s.of(members); entry[name] == nil {
 					entry[name] = s.value(3)

@@ -27,13 +27,16 @@ func TestCallWithSilentInput(t *testing.T) {
 		code fault.Code
 		says string
 	}{
-		"interrupted":     {[]string{"call", "demo__add", "-"}, os.Interrupt, fault.Interrupted, ""},
-		"terminated":      {[]string{"call", "demo__add", "-"}, syscall.SIGTERM, fault.Interrupted, ""},
-		"a pipe":          {[]string{"call", "demo__add", "@pipe"}, os.Interrupt, fault.Interrupted, ""},
-		"unasked":         {[]string{"call", "demo__add"}, nil, fault.CallArguments, "hint: nothing came on standard input within 3s; - waits for it"},
-		"unasked, ended":  {[]string{"call", "demo__add"}, os.Interrupt, fault.Interrupted, ""},
-		"timed":           {[]string{"call", "--timeout", "300ms", "demo__add", "-"}, nil, fault.CallTimeout, "the arguments did not arrive within 300ms"},
-		"timed, unasked":  {[]string{"call", "--timeout", "300ms", "demo__add"}, nil, fault.CallArguments, "a is required"},
+		"interrupted": {[]string{"call", "demo__add", "-"}, os.Interrupt, fault.Interrupted, ""},
+		"terminated":  {[]string{"call", "demo__add", "-"}, syscall.SIGTERM, fault.Interrupted, ""},
+		"a pipe":      {[]string{"call", "demo__add", "@pipe"}, os.Interrupt, fault.Interrupted, ""},
+		"unasked": {[]string{"call", "demo__add"}, nil, fault.CallArguments,
+			"hint: nothing came on standard input within 3s; - waits for it"},
+		"unasked, ended": {[]string{"call", "demo__add"}, os.Interrupt, fault.Interrupted, ""},
+		"timed": {[]string{"call", "--timeout", "300ms", "demo__add", "-"}, nil, fault.CallTimeout,
+			"the arguments did not arrive within 300ms"},
+		"timed, unasked": {[]string{"call", "--timeout", "300ms", "demo__add"}, nil, fault.CallArguments,
+			"a is required"},
 		"nothing is read": {[]string{"call", "demo__fail"}, nil, fault.CallToolError, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +112,8 @@ func silentSite(t *testing.T) silent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site.env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(site.dir, "home"), "JUNCTOR_PLUGIN_DIR="+filepath.Join(site.dir, "plugins"), "JUNCTOR_CONFIG=junctor.hcl")
+	site.env = append(os.Environ(), "JUNCTOR_HOME="+filepath.Join(site.dir, "home"),
+		"JUNCTOR_PLUGIN_DIR="+filepath.Join(site.dir, "plugins"), "JUNCTOR_CONFIG=junctor.hcl")
 	cmd := exec.Command("junctor", "tools")
 	cmd.Dir, cmd.Env = site.dir, site.env
 	if text, err := cmd.CombinedOutput(); err != nil {

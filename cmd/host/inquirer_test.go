@@ -89,7 +89,8 @@ func (s *inquiry) answers(given map[string]json.RawMessage) string {
 		heard = s.ask()
 	}
 	text, _ := json.Marshal(heard)
-	b, _ := json.Marshal(map[string]any{"resultType": "complete", "content": []any{map[string]string{"type": "text", "text": string(text)}}})
+	b, _ := json.Marshal(map[string]any{"resultType": "complete",
+		"content": []any{map[string]string{"type": "text", "text": string(text)}}})
 	return string(b)
 }
 
@@ -101,7 +102,8 @@ func (s *inquiry) ask() (heard []any) {
 		if parts.Params == nil {
 			parts.Params = json.RawMessage("{}")
 		}
-		request, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": fmt.Sprintf("ask%d", i), "method": parts.Method, "params": parts.Params})
+		request, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": fmt.Sprintf("ask%d", i),
+			"method": parts.Method, "params": parts.Params})
 		fmt.Printf("%s\n", request)
 		for s.in.Scan() {
 			var m inquirerMessage

@@ -48,7 +48,8 @@ func TestAllJSONIsPrintedWithEscapes(t *testing.T) {
 	used := map[string]bool{}
 	err := filepath.WalkDir(".", func(name string, _ fs.DirEntry, err error) error {
 		name = filepath.ToSlash(name)
-		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "terminal/jsonoutput.go" {
+		if err != nil || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||
+			name == "terminal/jsonoutput.go" {
 			return err
 		}
 		set := token.NewFileSet()
@@ -63,7 +64,8 @@ func TestAllJSONIsPrintedWithEscapes(t *testing.T) {
 			}
 			key := name + " " + writerCalled(call)
 			if used[key] = true; !strings.HasSuffix(key, " ") && otherWriters[key] == "" {
-				t.Errorf("%s calls %s: use a function of terminal/jsonoutput.go", set.Position(call.Pos()), writerCalled(call))
+				t.Errorf("%s calls %s: use a function of terminal/jsonoutput.go",
+					set.Position(call.Pos()), writerCalled(call))
 			}
 			return true
 		})
@@ -88,9 +90,11 @@ func writerCalled(call *ast.CallExpr) string {
 	}
 	name := fmt.Sprintf("%s.%s", strings.Replace(lastName(f.X), "Stdout", "stdout", 1), f.Sel.Name)
 	switch {
-	case slices.Contains([]string{"json.NewEncoder", "json.Marshal", "json.MarshalIndent", "json.MarshalWrite", "stdout.Write", "stdout.WriteString"}, name):
+	case slices.Contains([]string{"json.NewEncoder", "json.Marshal", "json.MarshalIndent", "json.MarshalWrite",
+		"stdout.Write", "stdout.WriteString"}, name):
 		return name
-	case slices.Contains([]string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy"}, name) && strings.EqualFold(lastName(call.Args[0]), "stdout"):
+	case slices.Contains([]string{"fmt.Fprint", "fmt.Fprintf", "fmt.Fprintln", "io.WriteString", "io.Copy"}, name) &&
+		strings.EqualFold(lastName(call.Args[0]), "stdout"):
 		return name
 	}
 	return ""

@@ -29,7 +29,8 @@ func leaker() {
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		var r leakRequest
 		if json.Unmarshal(in.Bytes(), &r) == nil && r.ID != nil {
-			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","logger":%s,"data":{"text":%[1]s}}}`+"\n", quoteJSON(l.text))
+			fmt.Printf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","logger":%s,"data":{"text":%[1]s}}}`+
+				"\n", quoteJSON(l.text))
 			fmt.Println(l.answer(r))
 		}
 	}
@@ -56,7 +57,8 @@ func leakedText(texts []string) string {
 			continue
 		}
 		secret := one[at:]
-		fmt.Fprintf(&b, "%s %s %s %s ", secret, url.QueryEscape(secret), url.PathEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)))
+		fmt.Fprintf(&b, "%s %s %s %s ", secret, url.QueryEscape(secret), url.PathEscape(secret),
+			base64.StdEncoding.EncodeToString([]byte(secret)))
 		for _, user := range []string{"a:", "ab:", "abc:"} { // the three alignments
 			fmt.Fprintf(&b, "Basic %s ", base64.StdEncoding.EncodeToString([]byte(user+secret)))
 		}
@@ -75,7 +77,8 @@ func (l *leaking) answer(r leakRequest) string {
 	result := `{}`
 	switch r.Method + " " + r.Params.Name {
 	case "initialize ":
-		result = fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{},"logging":{}},"serverInfo":{"name":%s,"version":%[1]s},"instructions":%[1]s}`, text)
+		result = fmt.Sprintf(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{},"prompts":{},"logging":{}},"serverInfo":{"name":%s,"version":%[1]s},"instructions":%[1]s}`,
+			text)
 	case "tools/list ":
 		tool := `{"name":%s,"title":%s,"description":%[2]s,"inputSchema":{"type":"object","properties":{"a":{"description":%[2]s}}}}`
 		all := []string{fmt.Sprintf(tool, name, text)}
@@ -84,7 +87,8 @@ func (l *leaking) answer(r leakRequest) string {
 		}
 		result = fmt.Sprintf(`{"tools":[%s]}`, strings.Join(all, ","))
 	case "resources/list ":
-		result = fmt.Sprintf(`{"resources":[{"uri":%s,"name":%s,"description":%s}]}`, quoteJSON("leak://"+l.name), name, text)
+		result = fmt.Sprintf(`{"resources":[{"uri":%s,"name":%s,"description":%s}]}`, quoteJSON("leak://"+l.name),
+			name, text)
 	case "prompts/list ":
 		result = fmt.Sprintf(`{"prompts":[{"name":%s,"description":%s}]}`, name, text)
 	case "resources/templates/list ":
@@ -92,7 +96,8 @@ func (l *leaking) answer(r leakRequest) string {
 	case "tools/call fails":
 		result = fmt.Sprintf(`{"isError":true,"content":[{"type":"text","text":%s}]}`, text)
 	case "tools/call refuses":
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s,"data":{"text":%[2]s}}}`, r.ID, text)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":-32000,"message":%s,"data":{"text":%[2]s}}}`,
+			r.ID, text)
 	case "tools/call exits":
 		fmt.Fprintln(os.Stderr, "exiting with", l.text)
 		os.Exit(3)
@@ -117,10 +122,12 @@ func newLeakyVendor(t *testing.T) *httptest.Server {
 		case r.URL.Path == "/broken":
 			http.Error(w, l.text, http.StatusInternalServerError)
 		case r.URL.Path == "/locked":
-			w.Header().Set("WWW-Authenticate", "Bearer error="+quoteJSON("invalid_token")+", error_description="+quoteJSON(l.text))
+			w.Header().Set("WWW-Authenticate",
+				"Bearer error="+quoteJSON("invalid_token")+", error_description="+quoteJSON(l.text))
 			http.Error(w, l.text, http.StatusUnauthorized)
 		case r.URL.Path == "/moved":
-			http.Redirect(w, r, "/elsewhere?key="+url.QueryEscape(r.URL.Query().Get("key")), http.StatusTemporaryRedirect)
+			http.Redirect(w, r, "/elsewhere?key="+url.QueryEscape(r.URL.Query().Get("key")),
+				http.StatusTemporaryRedirect)
 		case r.URL.Path == "/token":
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnauthorized)
@@ -164,9 +171,11 @@ func (l *leaking) serve(w http.ResponseWriter, r *http.Request) {
 // describe answers with metadata of the server at /owned, and refuses the rest.
 func (l *leaking) describe(w http.ResponseWriter, r *http.Request, origin string) {
 	known := map[string]string{
-		"/.well-known/oauth-protected-resource/owned": fmt.Sprintf(`{"resource":%q,"authorization_servers":[%q]}`, origin+"/owned", origin),
+		"/.well-known/oauth-protected-resource/owned": fmt.Sprintf(`{"resource":%q,"authorization_servers":[%q]}`,
+			origin+"/owned", origin),
 		"/.well-known/oauth-authorization-server": fmt.Sprintf(`{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"response_types_supported":["code"],"code_challenge_methods_supported":["S256"],`+
-			`"grant_types_supported":["client_credentials","authorization_code"],"token_endpoint_auth_methods_supported":["client_secret_basic"]}`, origin, origin+"/authorize", origin+"/token"),
+			`"grant_types_supported":["client_credentials","authorization_code"],"token_endpoint_auth_methods_supported":["client_secret_basic"]}`,
+			origin, origin+"/authorize", origin+"/token"),
 	}
 	if text, ok := known[r.URL.Path]; ok {
 		w.Header().Set("Content-Type", "application/json")
@@ -174,7 +183,8 @@ func (l *leaking) describe(w http.ResponseWriter, r *http.Request, origin string
 		return
 	}
 	if r.URL.Path == "/owned" {
-		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer resource_metadata=%q`, origin+"/.well-known/oauth-protected-resource/owned"))
+		w.Header().Set("WWW-Authenticate",
+			fmt.Sprintf(`Bearer resource_metadata=%q`, origin+"/.well-known/oauth-protected-resource/owned"))
 		http.Error(w, l.text, http.StatusUnauthorized)
 		return
 	}

@@ -40,7 +40,8 @@ func newHook(t *testing.T) *hook {
 		if err := json.Unmarshal(body, &one); err != nil {
 			t.Errorf("%v: %s", err, body)
 		}
-		if want := notify.Sign([]byte(notifySecret), r.Header.Get(notify.HeaderTimestamp), body); r.Header.Get(notify.HeaderSignature) != want {
+		if want := notify.Sign([]byte(notifySecret), r.Header.Get(notify.HeaderTimestamp),
+			body); r.Header.Get(notify.HeaderSignature) != want {
 			t.Errorf("signature %q, want %q", r.Header.Get(notify.HeaderSignature), want)
 		}
 		h.text <- fmt.Sprint(r.Header) + string(body)
@@ -72,11 +73,15 @@ func TestNotices(t *testing.T) {
 	d := newReloadDir(t)
 	build(t, filepath.Join(d.site.dir, "plugins", "junctor-plugin-http"), "./plugins/http")
 	first, second := newHook(t), newHook(t)
-	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) }))
+	locked := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
 	defer locked.Close()
 	answers := filepath.Join(d.site.dir, "answers.json")
 	list := func(description string) {
-		text := fmt.Sprintf(`{"tools/list":{"tools":[{"name":"echo","description":%q,"inputSchema":{"type":"object"}}]}}`, description)
+		text := fmt.Sprintf(
+			`{"tools/list":{"tools":[{"name":"echo","description":%q,"inputSchema":{"type":"object"}}]}}`, description,
+		)
 		if err := os.WriteFile(answers, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -119,13 +124,15 @@ notify {
 	c := &reloadClient{url: s.url}
 	c.initialize(t)
 	call := func() string {
-		m, err := c.request("tools/call", map[string]any{"name": "files__echo", "arguments": map[string]any{"text": noticeCanary}})
+		m, err := c.request("tools/call",
+			map[string]any{"name": "files__echo", "arguments": map[string]any{"text": noticeCanary}})
 		return fmt.Sprint(string(m.Result), string(m.Error), err)
 	}
 
 	answer := call()
 	one := first.await(notify.Approval)
-	if one.Server != "files" || one.Item != "echo" || one.Kind != "tool" || len(one.Approval) != 6 || !strings.Contains(answer, one.Approval) || !strings.Contains(one.Rule, "junctor.hcl:") || one.Expires == nil {
+	if one.Server != "files" || one.Item != "echo" || one.Kind != "tool" || len(one.Approval) != 6 ||
+		!strings.Contains(answer, one.Approval) || !strings.Contains(one.Rule, "junctor.hcl:") || one.Expires == nil {
 		t.Errorf("%+v\n%s", one, answer)
 	}
 	if out, errs, status := s.junctor("approvals", "approve", one.Approval); status != 0 {
@@ -153,7 +160,8 @@ notify {
 		t.Fatal(err)
 	}
 	call()
-	if changed := second.await(notify.ToolsChanged); changed.Server != "files" || len(changed.Changed) != 1 || changed.Changed[0] != "echo" {
+	if changed := second.await(notify.ToolsChanged); changed.Server != "files" || len(changed.Changed) != 1 ||
+		changed.Changed[0] != "echo" {
 		t.Errorf("%+v", changed)
 	}
 	seen := map[string]notify.Event{}
@@ -205,7 +213,10 @@ func TestNotifyExample(t *testing.T) {
 		{now, "v1=é", "False"},
 		{"²", "v1=00", "False"},
 	} {
-		script := code + fmt.Sprintf("\nprint(genuine(%q.encode(), {'Junctor-Timestamp': %q, 'Junctor-Signature': %q}, %q.encode()))\n", notifySecret, c.stamp, c.signature, body)
+		script := code + fmt.Sprintf(
+			"\nprint(genuine(%q.encode(), {'Junctor-Timestamp': %q, 'Junctor-Signature': %q}, %q.encode()))\n",
+			notifySecret, c.stamp, c.signature, body,
+		)
 		out, err := exec.Command(python, "-c", script).CombinedOutput()
 		if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
 			t.Errorf("%+v: %s, %v", c, got, err)

@@ -53,12 +53,14 @@ func startPrometheus(t *testing.T, program, target string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := fmt.Sprintf("global:\n  scrape_interval: 1s\nrule_files:\n  - %s\nscrape_configs:\n  - job_name: junctor\n    static_configs:\n      - targets: [%q]\n", rules, target)
+	config := fmt.Sprintf("global:\n  scrape_interval: 1s\nrule_files:\n  - %s\nscrape_configs:\n  - job_name: junctor\n    static_configs:\n      - targets: [%q]\n",
+		rules, target)
 	if err := os.WriteFile(filepath.Join(dir, "prometheus.yml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	log := &strings.Builder{}
-	cmd := exec.Command(program, "--config.file=prometheus.yml", "--storage.tsdb.path=data", "--web.listen-address="+address)
+	cmd := exec.Command(program, "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+		"--web.listen-address="+address)
 	cmd.Dir, cmd.Stderr = dir, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

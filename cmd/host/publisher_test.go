@@ -67,7 +67,8 @@ func (p *publishing) serve(r publisherRequest) {
 	case r.Method == "server/discover" && p.modern:
 		p.reply(r, `"supportedVersions":["2026-07-28"],`+capabilities)
 	case r.Method == "tools/list":
-		p.reply(r, fmt.Sprintf(`"tools":[{"name":"publish","description":%q,"inputSchema":{"type":"object"}},{"name":"hold","inputSchema":{"type":"object"}}]`, p.description))
+		p.reply(r, fmt.Sprintf(`"tools":[{"name":"publish","description":%q,"inputSchema":{"type":"object"}},{"name":"hold","inputSchema":{"type":"object"}}]`,
+			p.description))
 	case r.Method == "resources/list":
 		p.reply(r, `"resources":[{"uri":"`+publisherURI+`","name":"n"}]`)
 	case r.Method == "resources/templates/list":
@@ -100,13 +101,17 @@ func (p *publishing) listen(r publisherRequest) {
 	if len(r.Params.Notifications.ResourceSubscriptions) > 0 {
 		p.subs[string(r.ID)] = about
 	}
-	p.print(`"method":"notifications/subscriptions/acknowledged","params":{"notifications":{"resourceSubscriptions":%s}%s}`, uris, about)
+	p.print(
+		`"method":"notifications/subscriptions/acknowledged","params":{"notifications":{"resourceSubscriptions":%s}%s}`,
+		uris, about,
+	)
 }
 
 func (p *publishing) publish(r publisherRequest) {
 	p.number++
 	for _, about := range p.subs {
-		p.print(`"method":"notifications/resources/updated","params":{"uri":%q,"n":%d,"pid":%d%s}`, publisherURI, p.number, os.Getpid(), about)
+		p.print(`"method":"notifications/resources/updated","params":{"uri":%q,"n":%d,"pid":%d%s}`, publisherURI,
+			p.number, os.Getpid(), about)
 	}
 	p.finish(r)
 }

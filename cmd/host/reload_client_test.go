@@ -111,7 +111,8 @@ func (c *reloadClient) message(method string, params map[string]any) (id string,
 			header.Set("Mcp-Name", name)
 		}
 		meta, _ := params["_meta"].(map[string]any)
-		all := map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": map[string]any{}}
+		all := map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{}}
 		for key, value := range meta {
 			all[key] = value
 		}
@@ -141,7 +142,8 @@ func (c *reloadClient) sign(header http.Header) {
 }
 
 // open sends an HTTP request and returns the response with its open body.
-func (c *reloadClient) open(ctx context.Context, method string, header http.Header, body []byte) (*http.Response, error) {
+func (c *reloadClient) open(ctx context.Context, method string, header http.Header,
+	body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -270,7 +272,8 @@ func (c *reloadClient) await(t *testing.T, what string, enough func(heard []relo
 		select {
 		case <-news:
 		case <-deadline:
-			t.Fatalf("%s did not arrive; of %d messages the last are %s", what, len(heard), heard[max(0, len(heard)-3):])
+			t.Fatalf("%s did not arrive; of %d messages the last are %s",
+				what, len(heard), heard[max(0, len(heard)-3):])
 		}
 	}
 }
@@ -304,7 +307,8 @@ func (c *reloadClient) initialize(t *testing.T) {
 	if capabilities == nil {
 		capabilities = map[string]any{}
 	}
-	params := map[string]any{"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": map[string]any{"name": "t", "version": "1"}}
+	params := map[string]any{"protocolVersion": "2025-11-25",
+		"capabilities": capabilities, "clientInfo": map[string]any{"name": "t", "version": "1"}}
 	c.legacy = true
 	if c.in != nil {
 		if m, err := c.request("initialize", params); err != nil || m.Result == nil {
@@ -359,7 +363,9 @@ func (c *reloadClient) subscribe(t *testing.T, uris ...string) {
 		return
 	}
 	before := c.count("notifications/subscriptions/acknowledged")
-	_, header, body := c.message("subscriptions/listen", map[string]any{"notifications": map[string]any{"toolsListChanged": true, "resourcesListChanged": true, "resourceSubscriptions": uris}})
+	_, header, body := c.message("subscriptions/listen", map[string]any{"notifications": map[string]any{
+		"toolsListChanged": true, "resourcesListChanged": true, "resourceSubscriptions": uris,
+	}})
 	if c.in == nil {
 		resp, err := c.open(t.Context(), http.MethodPost, header, body)
 		if err != nil {
@@ -369,7 +375,8 @@ func (c *reloadClient) subscribe(t *testing.T, uris ...string) {
 	} else if _, err := c.in.Write(append(body, '\n')); err != nil {
 		t.Fatal(err)
 	}
-	c.await(t, "the acknowledgement", func([]reloadMessage) bool { return c.count("notifications/subscriptions/acknowledged") > before })
+	c.await(t, "the acknowledgement",
+		func([]reloadMessage) bool { return c.count("notifications/subscriptions/acknowledged") > before })
 }
 
 // hearAll reads a stream until it or the test ends.

@@ -56,7 +56,8 @@ func startGatewaySite(t *testing.T, content string) *gatewaySite {
 // configure writes a configuration with the content of an http block.
 func (s *gatewaySite) configure(content string) {
 	s.t.Helper()
-	s.put("junctor.hcl", "server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"+s.servers+"gateway {\n  http {\n"+content+"\n  }\n}\n")
+	s.put("junctor.hcl", "server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"+s.servers+
+		"gateway {\n  http {\n"+content+"\n  }\n}\n")
 }
 
 // reload is configure, and waits until the process has reloaded the configuration.
@@ -109,7 +110,8 @@ const (
 
 // request sends a request. The caller closes the body of the response.
 func (c *gatewayClient) request(method, path, body string, header ...string) (*http.Response, error) {
-	r, err := http.NewRequestWithContext(c.t.Context(), method, strings.TrimSuffix(c.url, "/mcp")+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(c.t.Context(), method, strings.TrimSuffix(c.url, "/mcp")+path,
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +148,9 @@ func (c *gatewayClient) post(body string, header ...string) (int, string, error)
 
 // call calls a tool.
 func (c *gatewayClient) call(tool string) (int, string, error) {
-	m, header := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"a":1,"b":1}`, tool), []string(nil)
+	m, header := fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"a":1,"b":1}`, tool,
+	), []string(nil)
 	if c.session == "" {
 		m += "," + modernMeta
 		header = []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", tool}
@@ -157,7 +161,8 @@ func (c *gatewayClient) call(tool string) (int, string, error) {
 // expect calls a tool and compares the status of the response.
 func (c *gatewayClient) expect(what string, want int) {
 	c.t.Helper()
-	if status, text, err := c.call("steady__add"); err != nil || status != want || want == http.StatusOK && !strings.Contains(text, `"sum":2`) {
+	if status, text, err := c.call("steady__add"); err != nil || status != want ||
+		want == http.StatusOK && !strings.Contains(text, `"sum":2`) {
 		c.t.Errorf("%s: %d, %v: %s, want %d", what, status, err, text, want)
 	}
 }
@@ -192,7 +197,9 @@ func (c *gatewayClient) stream(method, path, body string, header ...string) <-ch
 // listen opens a subscriptions/listen stream, and waits until it is acknowledged.
 func (c *gatewayClient) listen() <-chan string {
 	c.t.Helper()
-	lines := c.stream(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+modernMeta+`}}`,
+	lines := c.stream(http.MethodPost, "/mcp",
+		`{"jsonrpc":"2.0","id":9,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},`+
+			modernMeta+`}}`,
 		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "subscriptions/listen")
 	waitLine(c.t, lines, "acknowledged")
 	return lines
@@ -272,7 +279,8 @@ func TestReloadMovesListener(t *testing.T) {
 	content := func(address string) string {
 		return fmt.Sprintf("    listen = %q\n    sessions {\n      store = \"sqlite\"\n    }\n", address)
 	}
-	s := &gatewaySite{reloadSite: newReloadSite(t), servers: "server \"held\" {\n  transport \"stdio\" {\n    command = [\"sh\", \"held.sh\"]\n  }\n}\n"}
+	s := &gatewaySite{reloadSite: newReloadSite(t),
+		servers: "server \"held\" {\n  transport \"stdio\" {\n    command = [\"sh\", \"held.sh\"]\n  }\n}\n"}
 	s.put("held.sh", holdingServer)
 	s.configure(content(first))
 	s.start("serve", "--http")
@@ -343,10 +351,14 @@ func TestReloadRefusesUnusableListener(t *testing.T) {
 	session := s.client(annToken).initialize()
 	s.servers = "server \"more\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
 	for what, c := range map[string]struct{ content, want string }{
-		"an address in use":       {fmt.Sprintf("    listen = %q\n", taken.Addr()) + tokenBlock("bob", bobToken), "cannot listen"},
-		"no authentication":       {"    listen = \"0.0.0.0:0\"\n    allow_plaintext = true\n", "must be authenticated"},
-		"a missing certificate":   {listen + tokenBlock("bob", bobToken) + "    tls {\n      cert = \"none.pem\"\n      key = \"none.key\"\n    }\n", "none.pem"},
-		"a token that is missing": {listen + strings.Replace(tokenBlock("bob", "x"), `"x"`, `keyring("none")`, 1), "none"},
+		"an address in use": {fmt.Sprintf("    listen = %q\n", taken.Addr()) + tokenBlock("bob", bobToken),
+			"cannot listen"},
+		"no authentication": {"    listen = \"0.0.0.0:0\"\n    allow_plaintext = true\n",
+			"must be authenticated"},
+		"a missing certificate": {listen + tokenBlock("bob", bobToken) +
+			"    tls {\n      cert = \"none.pem\"\n      key = \"none.key\"\n    }\n", "none.pem"},
+		"a token that is missing": {listen + strings.Replace(tokenBlock("bob", "x"), `"x"`, `keyring("none")`, 1),
+			"none"},
 	} {
 		if line := s.refuse(c.content); !strings.Contains(line, c.want) || !strings.Contains(line, "junctor.hcl:") {
 			t.Errorf("%s: %s", what, line)
@@ -385,7 +397,8 @@ func TestReloadChangesLimits(t *testing.T) {
 	if status, text, err := c.post(large); err != nil || status != http.StatusRequestEntityTooLarge {
 		t.Errorf("a large request after: %d, %v: %s", status, err, text)
 	}
-	if status, text, err := s.client("").post(legacyInitialize); err != nil || status != http.StatusServiceUnavailable || !strings.Contains(text, "sessions.max is 1") {
+	if status, text, err := s.client("").post(legacyInitialize); err != nil ||
+		status != http.StatusServiceUnavailable || !strings.Contains(text, "sessions.max is 1") {
 		t.Errorf("a second session: %d, %v: %s", status, err, text)
 	}
 	s.reload(listen + "    per_ip {\n      rate = 0.001\n      burst = 1\n    }\n")
@@ -401,13 +414,15 @@ func TestReloadNamesWhatNeedsRestart(t *testing.T) {
 	listen := fmt.Sprintf("    listen = %q\n", freeAddress(t))
 	s := startGatewaySite(t, listen)
 	s.configure(listen + "    sessions {\n      store = \"memory\"\n    }\n" + tokenBlock("ann", annToken))
-	if _, errs, status := s.junctor("reload", "--text"); status != 0 || !strings.Contains(errs, "gateway.http.sessions.store: the sessions stay in their file until a restart") {
+	if _, errs, status := s.junctor("reload", "--text"); status != 0 ||
+		!strings.Contains(errs, "gateway.http.sessions.store: the sessions stay in their file until a restart") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	if line := s.waitLog("restart only"); !strings.Contains(line, "gateway.http.sessions.store") {
 		t.Error(line)
 	}
-	if out, errs, status := s.junctor("reload", "--json"); status != 0 || !strings.Contains(strings.ReplaceAll(out, " ", ""), `"needs_restart":[]`) {
+	if out, errs, status := s.junctor("reload", "--json"); status != 0 ||
+		!strings.Contains(strings.ReplaceAll(out, " ", ""), `"needs_restart":[]`) {
 		t.Errorf("a setting that had changed before: status %d: %s%s", status, out, errs)
 	}
 	s.client("").expect("without the token", http.StatusUnauthorized)
@@ -417,14 +432,16 @@ func TestReloadNamesWhatNeedsRestart(t *testing.T) {
 // it counts as changed, and so does the token of a client. A store that cannot be opened
 // changes nothing.
 func TestReloadMovesSecretStore(t *testing.T) {
-	listen := fmt.Sprintf("    listen = %q\n", freeAddress(t)) + strings.Replace(tokenBlock("ann", "x"), `"x"`, `keyring("token")`, 1)
+	listen := fmt.Sprintf("    listen = %q\n", freeAddress(t)) +
+		strings.Replace(tokenBlock("ann", "x"), `"x"`, `keyring("token")`, 1)
 	s := &gatewaySite{reloadSite: newReloadSite(t)}
 	build(t, filepath.Join(filepath.Dir(s.path), "odd"), "./testdata/odd")
 	s.put("password", "correct horse battery staple\n")
 	s.put("wrong", "another password\n")
 	use := func(file, password string) {
 		s.servers = "server \"odd\" {\n  transport \"stdio\" {\n    command = [\"./odd\"]\n    env = { KEY = keyring(\"key\") }\n  }\n}\n" +
-			fmt.Sprintf("secret_store \"file\" {\n  path = %q\n  password_file = %q\n}\n", file+"/secrets.age", password)
+			fmt.Sprintf("secret_store \"file\" {\n  path = %q\n  password_file = %q\n}\n",
+				file+"/secrets.age", password)
 	}
 	for file, token := range map[string]string{"second": annToken2, "first": annToken} {
 		use(file, "password")
@@ -474,7 +491,8 @@ func TestReloadKeepsAuthentication(t *testing.T) {
 	t.Parallel()
 	s := startGatewaySite(t, "    listen = \"127.0.0.1:0\"\n    auth \"static_token\" {\n      token   = \"0123456789abcdef0123456789abcdef\"\n      subject = \"ada\"\n    }")
 	s.configure("    listen = \"127.0.0.1:0\"")
-	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "does not authenticate clients any longer") || !strings.Contains(line, "junctor.hcl:") {
+	if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line,
+		"does not authenticate clients any longer") || !strings.Contains(line, "junctor.hcl:") {
 		t.Error(line)
 	}
 	rewriteConfig(t, s.path, "")

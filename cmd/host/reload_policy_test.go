@@ -12,7 +12,8 @@ import (
 // policyOf is a configuration whose policy allows the tool publish, or denies it.
 func policyOf(allows bool) string {
 	effect := map[bool]string{true: "allow", false: "deny"}[allows]
-	return publishers("news", "legacy", "") + fmt.Sprintf("policy {\n  default = \"allow\"\n  %s {\n    tools = [\"publish\"]\n  }\n}\n", effect)
+	return publishers("news", "legacy", "") +
+		fmt.Sprintf("policy {\n  default = \"allow\"\n  %s {\n    tools = [\"publish\"]\n  }\n}\n", effect)
 }
 
 // TestReloadedPolicyDecides replaces the policy again and again under load. A call that
@@ -43,7 +44,8 @@ func TestReloadedPolicyDecides(t *testing.T) {
 				default:
 				}
 				before := round.Load()
-				m, err := c.request("tools/call", map[string]any{"name": "news__publish", "arguments": map[string]any{}})
+				m, err := c.request("tools/call",
+					map[string]any{"name": "news__publish", "arguments": map[string]any{}})
 				if err != nil {
 					t.Error(err)
 					return

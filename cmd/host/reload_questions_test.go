@@ -66,7 +66,8 @@ func TestReloadKeepsServerOfCallThatAsks(t *testing.T) {
 	s.waitLog(`added=["added"]`)
 	rewriteConfig(t, d.path, asking("modern", "global", "2"))
 	s.waitLog(`changed=["asking"]`)
-	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`+"\n", question); err != nil {
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%s,"result":{"action":"accept","content":{}}}`+"\n",
+		question); err != nil {
 		t.Fatal(err)
 	}
 	if r := <-result; r.err != nil || r.m.Result == nil {
@@ -84,7 +85,9 @@ func TestReloadKeepsSuspendedCalls(t *testing.T) {
 	c := &reloadClient{url: s.url}
 	params := func() map[string]any {
 		return map[string]any{"name": "asking__ask", "arguments": map[string]any{},
-			"_meta": map[string]any{"io.modelcontextprotocol/clientCapabilities": map[string]any{"elicitation": map[string]any{"form": map[string]any{}}}}}
+			"_meta": map[string]any{"io.modelcontextprotocol/clientCapabilities": map[string]any{
+				"elicitation": map[string]any{"form": map[string]any{}},
+			}}}
 	}
 	type suspended struct {
 		InputRequests map[string]any

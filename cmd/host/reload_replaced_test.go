@@ -31,7 +31,8 @@ func TestReloadRenewsSubscriptions(t *testing.T) {
 				t.Fatalf("%v: %s", err, text)
 			}
 			s := d.serveHTTP()
-			old, listener, lists, caller := &reloadClient{url: s.url}, &reloadClient{url: s.url}, &reloadClient{url: s.url}, &reloadClient{url: s.url}
+			old, listener, lists, caller := &reloadClient{url: s.url}, &reloadClient{url: s.url},
+				&reloadClient{url: s.url}, &reloadClient{url: s.url}
 			old.initialize(t)
 			old.subscribe(t, "news://n")
 			listener.subscribe(t, "news://n")
@@ -52,7 +53,8 @@ func TestReloadRenewsSubscriptions(t *testing.T) {
 				pid := publishUntilHeard(t, caller, old, 0)
 				publishUntilHeard(t, caller, listener, pid)
 				for _, c := range []*reloadClient{old, lists} {
-					c.await(t, "tools/list_changed", func([]reloadMessage) bool { return c.count("notifications/tools/list_changed") >= n })
+					c.await(t, "tools/list_changed",
+						func([]reloadMessage) bool { return c.count("notifications/tools/list_changed") >= n })
 				}
 			}
 			for _, c := range []*reloadClient{old, lists} {
@@ -118,7 +120,8 @@ func TestReloadFinishesCallsInFlight(t *testing.T) {
 			c := &reloadClient{url: s.url}
 			if legacy {
 				c.initialize(t)
-				if m, err := c.request("logging/setLevel", map[string]any{"level": "info"}); err != nil || m.Error != nil {
+				if m, err := c.request("logging/setLevel", map[string]any{"level": "info"}); err != nil ||
+					m.Error != nil {
 					t.Fatalf("%v: %s", err, m.Error)
 				}
 			}
@@ -128,8 +131,10 @@ func TestReloadFinishesCallsInFlight(t *testing.T) {
 	done := make(chan *held, len(calls))
 	for _, h := range calls {
 		go func() {
-			h.pid, h.err = h.c.process(map[string]any{"name": h.server + "__hold", "arguments": map[string]any{"file": h.file},
-				"_meta": map[string]any{"progressToken": h.file, "io.modelcontextprotocol/logLevel": "info"}})
+			h.pid, h.err = h.c.process(map[string]any{
+				"name": h.server + "__hold", "arguments": map[string]any{"file": h.file},
+				"_meta": map[string]any{"progressToken": h.file, "io.modelcontextprotocol/logLevel": "info"},
+			})
 			done <- h
 		}()
 		h.c.await(t, "the first progress", func(heard []reloadMessage) bool { return lastProgress(heard, h.file) == 1 })
@@ -151,7 +156,8 @@ func TestReloadFinishesCallsInFlight(t *testing.T) {
 		h := <-done
 		logs, reports := h.c.logsOf(h.file)
 		if h.err != nil || logs != 1 || reports != 2 {
-			t.Errorf("%s at the server %s: %v, %d log messages, progress up to %d", h.c.name(), h.server, h.err, logs, reports)
+			t.Errorf("%s at the server %s: %v, %d log messages, progress up to %d",
+				h.c.name(), h.server, h.err, logs, reports)
 		}
 		ended[h.server] = h.pid
 	}

@@ -22,7 +22,8 @@ func TestReloadKeepsResumableStreams(t *testing.T) {
 	c := &reloadClient{url: s.url}
 	c.initialize(t)
 	for _, server := range steadyServers {
-		if m, err := c.request("resources/subscribe", map[string]any{"uri": publisherAt(server)}); err != nil || m.Error != nil {
+		if m, err := c.request("resources/subscribe", map[string]any{"uri": publisherAt(server)}); err != nil ||
+			m.Error != nil {
 			t.Fatalf("%v: %s", err, m.Error)
 		}
 	}
@@ -90,7 +91,8 @@ func TestReloadKeepsStreamOfCallInFlight(t *testing.T) {
 	c := &reloadClient{url: s.url}
 	c.initialize(t)
 	file := filepath.Join(t.TempDir(), "go")
-	id, header, body := c.message("tools/call", map[string]any{"name": "news__hold", "arguments": map[string]any{"file": file}, "_meta": map[string]any{"progressToken": file}})
+	id, header, body := c.message("tools/call", map[string]any{"name": "news__hold",
+		"arguments": map[string]any{"file": file}, "_meta": map[string]any{"progressToken": file}})
 	resp, err := c.open(t.Context(), http.MethodPost, header, body)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,8 @@ func (s *reloadSite) write(version string, broken bool) {
 func demoServers(version string, broken bool) string {
 	text := "server \"steady\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"
 	if version != "" {
-		text += fmt.Sprintf("server \"other\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = %q }\n  }\n}\n", version)
+		text += fmt.Sprintf("server \"other\" {\n  transport \"stdio\" {\n    command = [\"./demo\"]\n    env = { VERSION = %q }\n  }\n}\n",
+			version)
 	}
 	if broken {
 		text += "server \"unclosed\" {\n"

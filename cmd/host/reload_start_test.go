@@ -90,7 +90,8 @@ func TestShutdownEndsReload(t *testing.T) {
 			t.Parallel()
 			d := newReloadDir(t)
 			s := d.serveHTTP(fmt.Sprintf("--watch=%t", way == "watch"))
-			rewriteConfig(t, d.path, strings.Replace(slowStart, "  required = true\n", "  required = true\n  timeouts {\n    start = \"9m\"\n  }\n", 1))
+			rewriteConfig(t, d.path, strings.Replace(slowStart, "  required = true\n",
+				"  required = true\n  timeouts {\n    start = \"9m\"\n  }\n", 1))
 			asked := make(chan string, 1)
 			switch way {
 			case "verb":
@@ -107,7 +108,8 @@ func TestShutdownEndsReload(t *testing.T) {
 			if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Fatal(err)
 			}
-			if line := s.waitLog("not reloaded", "reloaded the configuration"); !strings.Contains(line, "shutting down") {
+			if line := s.waitLog("not reloaded", "reloaded the configuration"); !strings.Contains(line,
+				"shutting down") {
 				t.Error(line)
 			}
 			s.awaitExit()

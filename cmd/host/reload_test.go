@@ -83,11 +83,13 @@ func TestReloadNamesMissingPrograms(t *testing.T) {
 	s := startReloadSite(t)
 	lost := "server \"lost\" {\n  transport \"stdio\" {\n    command = [\"./gone\"]\n  }\n}\n"
 	rewriteConfig(t, s.path, demoServers("", false)+lost)
-	if line := s.hangup(`server "lost" cannot start`, `server \"lost\" cannot start`); !strings.Contains(line, "junctor.hcl:8:") {
+	if line := s.hangup(`server "lost" cannot start`, `server \"lost\" cannot start`); !strings.Contains(line,
+		"junctor.hcl:8:") {
 		t.Errorf("no place: %s", line)
 	}
 	_, stderr, status := s.junctor("--text", "reload")
-	if status != 0 || !strings.Contains(stderr, `warning: server "lost" cannot start`) || strings.Contains(stderr, "steady") {
+	if status != 0 || !strings.Contains(stderr, `warning: server "lost" cannot start`) ||
+		strings.Contains(stderr, "steady") {
 		t.Errorf("status %d: %s", status, stderr)
 	}
 }
@@ -110,7 +112,8 @@ func TestReloadRefusesEmptyFile(t *testing.T) {
 	s := startReloadSite(t)
 	for _, text := range []string{"", "# nothing\n", "locals {\n  x = 1\n}\n"} {
 		rewriteConfig(t, s.path, text)
-		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line, "neither servers nor gateway.http") {
+		if line := s.hangup("not reloaded", "reloaded the"); !strings.Contains(line,
+			"neither servers nor gateway.http") {
 			t.Errorf("%q: %s", text, line)
 		}
 	}
@@ -136,7 +139,8 @@ func TestReloadNeedsTrust(t *testing.T) {
 	if err := os.Remove(s.path); err != nil {
 		t.Fatal(err)
 	}
-	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, "junctor.hcl") {
+	if line := s.hangup("reloaded the configuration",
+		"was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, "junctor.hcl") {
 		t.Errorf("without the configuration: %s", line)
 	}
 }
@@ -164,7 +168,8 @@ func TestReloadKeepsLocation(t *testing.T) {
 	if err := os.Remove(own); err != nil {
 		t.Fatal(err)
 	}
-	if line := s.hangup("reloaded the configuration", "was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, own) {
+	if line := s.hangup("reloaded the configuration",
+		"was not reloaded"); !strings.Contains(line, "was not reloaded") || !strings.Contains(line, own) {
 		t.Errorf("without the configuration: %s", line)
 	}
 }
@@ -231,7 +236,8 @@ func TestReloadOfManyServers(t *testing.T) {
 			if i == 250 {
 				v = version
 			}
-			fmt.Fprintf(&text, "server \"s%d\" {\n  transport \"stdio\" {\n    command = [\"./demo\", \"%d\"]\n  }\n}\n", i, v)
+			fmt.Fprintf(&text,
+				"server \"s%d\" {\n  transport \"stdio\" {\n    command = [\"./demo\", \"%d\"]\n  }\n}\n", i, v)
 		}
 		rewriteConfig(t, s.path, text.String())
 	}

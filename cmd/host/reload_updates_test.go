@@ -19,7 +19,8 @@ import (
 func publishers(triples ...string) string {
 	var text strings.Builder
 	for s := range slices.Chunk(triples, 3) {
-		fmt.Fprintf(&text, "server %q {\n  transport \"stdio\" {\n    command = [\"publisher\", %q, %q]\n  }\n}\n", s[0], s[1], s[2])
+		fmt.Fprintf(&text, "server %q {\n  transport \"stdio\" {\n    command = [\"publisher\", %q, %q]\n  }\n}\n",
+			s[0], s[1], s[2])
 	}
 	return text.String()
 }
@@ -91,7 +92,8 @@ func heardAll(t *testing.T, c *reloadClient, last int) {
 			return slices.Contains(got, last)
 		})
 		if !slices.Equal(got, want) {
-			t.Errorf("%s: of %d updates of %s, %d came: %s", c.name(), last, server, len(got), firstDifference(got, want))
+			t.Errorf("%s: of %d updates of %s, %d came: %s",
+				c.name(), last, server, len(got), firstDifference(got, want))
 		}
 	}
 	for _, method := range []string{"notifications/tools/list_changed", "notifications/resources/list_changed"} {

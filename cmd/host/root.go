@@ -114,9 +114,12 @@ func root(inv *invocation.Invocation) *cobra.Command {
 	flags.BoolVar(&inv.Text, "text", false, "print for people, as on a terminal")
 	root.MarkFlagsMutuallyExclusive("json", "text")
 	flags.BoolVarP(&inv.Remarks.Quiet, "quiet", "q", false, "print no notes and no warnings")
-	flags.VarP(&invocation.LayerFlag{Layers: &inv.Layers}, "config", "c", "configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
-	flags.StringVar(&inv.LogFlag, "log", "", "`LEVEL` of the log on standard error: "+strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
-	_ = root.RegisterFlagCompletionFunc("log", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
+	flags.VarP(&invocation.LayerFlag{Layers: &inv.Layers}, "config", "c",
+		"configuration: a `PATH` of a file, or of a directory of *.hcl files; repeat it for layers, the strongest last")
+	flags.StringVar(&inv.LogFlag, "log", "", "`LEVEL` of the log on standard error: "+
+		strings.Join(host.HostLevels, ", ")+"; info for serve, off for the others if not given")
+	_ = root.RegisterFlagCompletionFunc("log",
+		cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	for _, group := range groups {
 		root.AddGroup(&cobra.Group{ID: group.id, Title: group.title})
 		for _, newVerb := range group.verbs {

@@ -24,7 +24,9 @@ import (
 
 // TestMain runs this binary as the junctor command, or as a server for the tests.
 func TestMain(m *testing.M) {
-	testscript.Main(withPrograms{m}, map[string]func(){"junctor": managedMain, "canned": canned, "asker": asker, "inquirer": inquirer, "publisher": publisher, "browser": browser, "alter": alter, "rotate": rotate, "leaker": leaker})
+	testscript.Main(withPrograms{m}, map[string]func(){"junctor": managedMain, "canned": canned, "asker": asker,
+		"inquirer": inquirer, "publisher": publisher, "browser": browser, "alter": alter, "rotate": rotate,
+		"leaker": leaker})
 }
 
 // managedMain is main with the managed configuration of a test.
@@ -37,7 +39,8 @@ func managedMain() {
 
 // sequential are scripts that run one command after the other. The race detector makes them
 // slow and finds nothing there that it does not find in other scripts.
-var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields", "forged", "lists", "names", "output", "promises", "save", "secret", "start", "thirdparty", "validate"}
+var sequential = []string{"auth", "auth_file", "auth_login", "begin", "completion", "environment", "export", "fields",
+	"forged", "lists", "names", "output", "promises", "save", "secret", "start", "thirdparty", "validate"}
 
 // scripts returns the files to run.
 func scripts(t *testing.T) []string {

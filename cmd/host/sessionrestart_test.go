@@ -69,7 +69,8 @@ func TestSessionsWithoutTheirFile(t *testing.T) {
 	cmd := exec.Command("junctor", "serve", "--http")
 	cmd.Dir, cmd.Env = s.cmd.Dir, s.cmd.Env
 	s.reloadProcess = startProcess(t, cmd)
-	if line := s.waitLog("sessions are kept in memory"); !strings.Contains(line, "[WARN]") || !strings.Contains(line, "hint=") {
+	if line := s.waitLog("sessions are kept in memory"); !strings.Contains(line, "[WARN]") ||
+		!strings.Contains(line, "hint=") {
 		t.Errorf("the warning is %s", line)
 	}
 	s.url = s.endpoint()
@@ -126,7 +127,8 @@ func (s *gatewaySite) waitingApprovals() map[string]string {
 // for the ready delay.
 func TestReadinessEndsFirst(t *testing.T) {
 	t.Parallel()
-	s := startGatewaySite(t, fmt.Sprintf("    listen = %q\n    timeouts {\n      ready_delay = \"3s\"\n    }\n", freeAddress(t)))
+	s := startGatewaySite(t,
+		fmt.Sprintf("    listen = %q\n    timeouts {\n      ready_delay = \"3s\"\n    }\n", freeAddress(t)))
 	session := s.client("").initialize()
 	ready := func() int {
 		resp, err := session.request(http.MethodGet, "/readyz", "")

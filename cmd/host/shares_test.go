@@ -26,11 +26,14 @@ func sharesSite(t *testing.T, limits string) (s *gatewaySite, configure func(lim
 	s.put("held.sh", holdingServer)
 	content := fmt.Sprintf("    listen = %q\n", freeAddress(t))
 	for subject, token := range map[string]string{"ann": annToken, "bob": bobToken, "eve": eveToken} {
-		content += strings.Replace(tokenBlock(subject, token), "      subject", "      tenant  = \"acme\"\n      subject", 1)
+		content += strings.Replace(tokenBlock(subject, token), "      subject",
+			"      tenant  = \"acme\"\n      subject", 1)
 	}
-	content += strings.Replace(tokenBlock("zoe", zoeToken), "      subject", "      tenant  = \"zoo\"\n      subject", 1)
+	content += strings.Replace(tokenBlock("zoe", zoeToken), "      subject",
+		"      tenant  = \"zoo\"\n      subject", 1)
 	configure = func(limits string) {
-		s.put("junctor.hcl", "server \"held\" {\n  share = \"global\"\n  transport \"stdio\" {\n    command = [\"sh\", \"held.sh\"]\n  }\n}\ngateway {\n  limits {\n"+limits+"  }\n  http {\n"+content+"  }\n}\n")
+		s.put("junctor.hcl", "server \"held\" {\n  share = \"global\"\n  transport \"stdio\" {\n    command = [\"sh\", \"held.sh\"]\n  }\n}\ngateway {\n  limits {\n"+
+			limits+"  }\n  http {\n"+content+"  }\n}\n")
 	}
 	configure(limits)
 	s.start("serve", "--http")
@@ -91,7 +94,8 @@ func (s *gatewaySite) callHeld(token string, calls int) (wait func()) {
 func (c *gatewayClient) refused(what, want string) {
 	c.t.Helper()
 	status, text, err := c.call("held__hold")
-	if err != nil || status != http.StatusTooManyRequests || !strings.Contains(text, `"reason":"share"`) || !strings.Contains(text, want) {
+	if err != nil || status != http.StatusTooManyRequests || !strings.Contains(text, `"reason":"share"`) ||
+		!strings.Contains(text, want) {
 		c.t.Errorf("%s: %d, %v: %s", what, status, err, text)
 	}
 }
@@ -102,9 +106,11 @@ func TestSharesOfTenantsAndPrincipals(t *testing.T) {
 	t.Parallel()
 	s, configure := sharesSite(t, "    per_tenant {\n      requests = 3\n    }\n    per_principal {\n      requests = 2\n      sessions = 1\n    }\n")
 	wait := []func(){s.hold(annToken, 2)}
-	s.client(annToken).refused("ann's third call", "one client may use 2 of the 500 of max_in_flight; the share is requests in limits { per_principal }")
+	s.client(annToken).refused("ann's third call",
+		"one client may use 2 of the 500 of max_in_flight; the share is requests in limits { per_principal }")
 	wait = append(wait, s.hold(bobToken, 1))
-	s.client(eveToken).refused("the tenant's fourth call", "the clients of one tenant may use 3 of the 500 of max_in_flight")
+	s.client(eveToken).refused("the tenant's fourth call",
+		"the clients of one tenant may use 3 of the 500 of max_in_flight")
 	wait = append(wait, s.hold(zoeToken, 2))
 	ann := s.client(annToken)
 	ann.session = "" // initialize is a request too, and she has none left
@@ -125,7 +131,9 @@ func TestSharesOfTenantsAndPrincipals(t *testing.T) {
 		w()
 	}
 	ann.initialize()
-	if status, text, err := s.client(annToken).post(legacyInitialize); err != nil || status != http.StatusTooManyRequests || !strings.Contains(text, "session limit reached: one client may use 1 of the 1000 of sessions.max") {
+	if status, text, err := s.client(annToken).post(legacyInitialize); err != nil ||
+		status != http.StatusTooManyRequests ||
+		!strings.Contains(text, "session limit reached: one client may use 1 of the 1000 of sessions.max") {
 		t.Errorf("a second session: %d, %v: %s", status, err, text)
 	}
 	s.client(bobToken).initialize()
@@ -133,7 +141,8 @@ func TestSharesOfTenantsAndPrincipals(t *testing.T) {
 		"ann": {Tenant: "acme", Subject: "ann", Method: "static_token", Sessions: 1},
 		"bob": {Tenant: "acme", Subject: "bob", Method: "static_token", Sessions: 1},
 	})
-	if text, _, _ := s.junctor("status", "--text"); !strings.Contains(text, "SUBJECT") || !strings.Contains(text, "static_token") {
+	if text, _, _ := s.junctor("status", "--text"); !strings.Contains(text, "SUBJECT") ||
+		!strings.Contains(text, "static_token") {
 		t.Error(text)
 	}
 }

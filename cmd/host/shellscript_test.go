@@ -35,16 +35,19 @@ func TestCompletionRunsNothing(t *testing.T) {
 		attacks []string // %s is a file that must not exist afterwards
 	}{
 		{
-			"", "bash", "bash --norc --noprofile -i", "source " + bashCompletion + "; source <(junctor completion bash)",
+			"",
+			"bash", "bash --norc --noprofile -i", "source " + bashCompletion + "; source <(junctor completion bash)",
 			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]"},
 		},
 		{
 			"bash alone", "bash", "bash --norc --noprofile -i", "source <(junctor completion bash)",
-			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]", "a=$(touch %s)", "a:$(touch %s)"},
+			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "> %s", "a=$[$(touch %s)1]",
+				"a=$(touch %s)", "a:$(touch %s)"},
 		},
 		{
 			"", "zsh", "zsh -f -i", "autoload -Uz compinit; compinit -u -D; source <(junctor completion zsh)",
-			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "=(touch %s)", "*(e:'touch %s':)", "> %s"},
+			[]string{"$(touch %s)", `"$(touch %s)"`, "`touch %s`", "<(touch %s)", "=(touch %s)",
+				"*(e:'touch %s':)", "> %s"},
 		},
 		{
 			"", "fish", "fish --no-config -i", "junctor completion fish | source",

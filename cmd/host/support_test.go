@@ -39,7 +39,8 @@ func checkBundle(t *testing.T, s *sickbed, secrets []string) {
 			}
 		}
 	}
-	for kind, part := range map[string]string{"report": "version: ", "findings": "remedy", "configuration": "server \"b\"", "status": "\"pid\"", "log": "serving over HTTP", "events": "process"} {
+	for kind, part := range map[string]string{"report": "version: ", "findings": "remedy",
+		"configuration": "server \"b\"", "status": "\"pid\"", "log": "serving over HTTP", "events": "process"} {
 		if !strings.Contains(parts[kind], part) {
 			t.Errorf("%s lacks %q: %.500s", kind, part, parts[kind])
 		}

@@ -171,14 +171,19 @@ func (s *metricsSite) awaitInFlight(series string) {
 }
 
 // tool calls a tool with arguments and returns the answer.
-func (c *gatewayClient) tool(ctx context.Context, name, arguments, meta string, header ...string) (string, http.Header, error) {
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, name, arguments, strings.Replace(modernMeta, "{", "{"+meta, 1))
+func (c *gatewayClient) tool(ctx context.Context, name, arguments, meta string,
+	header ...string) (string, http.Header, error) {
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,%s}}`, name,
+		arguments, strings.Replace(modernMeta, "{", "{"+meta, 1))
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(body))
 	if err != nil {
 		return "", nil, err
 	}
-	for i, header := 0, append([]string{"Accept", "application/json, text/event-stream", "Content-Type", "application/json", "Authorization", "Bearer " + c.token,
-		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", name}, header...); i < len(header); i += 2 {
+	for i, header := 0, append([]string{
+		"Accept", "application/json, text/event-stream", "Content-Type", "application/json", "Authorization",
+		"Bearer " + c.token,
+		"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", name,
+	}, header...); i < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
 	}
 	resp, err := c.http.Do(r)
@@ -242,10 +247,13 @@ func TestMetricsCountOutcomes(t *testing.T) {
 	families, text := s.scrape()
 	for name, want := range map[string]map[string]float64{
 		"mcp_requests_total": {
-			"unauthenticated  ": 1, "ok acme echo__echo": 2, "ok zoo echo__echo": 1, "error acme odd__refuse": 1, "error acme odd__sleep": 1, "error acme (other)": 300, "denied acme odd__delete_all": 1,
-			"ok acme odd__cwd": 1, "rate_limited acme odd__cwd": 1, "ok zoo odd__cwd": 1, "overloaded acme odd__sleep": 1, "timeout acme odd__sleep": 1, "cancelled zoo odd__sleep": 1,
+			"unauthenticated  ": 1, "ok acme echo__echo": 2, "ok zoo echo__echo": 1, "error acme odd__refuse": 1,
+			"error acme odd__sleep": 1, "error acme (other)": 300, "denied acme odd__delete_all": 1,
+			"ok acme odd__cwd": 1, "rate_limited acme odd__cwd": 1, "ok zoo odd__cwd": 1,
+			"overloaded acme odd__sleep": 1, "timeout acme odd__sleep": 1, "cancelled zoo odd__sleep": 1,
 		},
-		"mcp_rate_limit_hits_total": {"acme odd__cwd": 1}, "mcp_concurrency_rejections_total": {"acme odd__sleep": 1}, "mcp_timeouts_total": {"acme odd__sleep": 1},
+		"mcp_rate_limit_hits_total":        {"acme odd__cwd": 1},
+		"mcp_concurrency_rejections_total": {"acme odd__sleep": 1}, "mcp_timeouts_total": {"acme odd__sleep": 1},
 		"junctor_server_requests_total": {"echo": 3, "odd": 7, "quiet": 0},
 	} {
 		got := counts(families[name])
@@ -287,7 +295,8 @@ func TestMetricsMove(t *testing.T) {
 	s.trust()
 	s.hangup("cannot listen for metrics")
 	families, _ := s.scrape()
-	if got := counts(families["junctor_config_reloads_total"]); got["failed"] != 2 || got["ok"] != 0 || counts(families["junctor_config_last_reload_successful"])[""] != 0 {
+	if got := counts(families["junctor_config_reloads_total"]); got["failed"] != 2 || got["ok"] != 0 ||
+		counts(families["junctor_config_last_reload_successful"])[""] != 0 {
 		t.Errorf("after failures: %v", got)
 	}
 	s.put("junctor.hcl", s.configuration(next))
@@ -299,7 +308,8 @@ func TestMetricsMove(t *testing.T) {
 	}
 	s.metrics = next
 	families, _ = s.scrape()
-	if got := counts(families["mcp_requests_total"]); got["ok acme echo__echo"] != 1 || counts(families["junctor_config_reloads_total"])["ok"] != 1 {
+	if got := counts(families["mcp_requests_total"]); got["ok acme echo__echo"] != 1 ||
+		counts(families["junctor_config_reloads_total"])["ok"] != 1 {
 		t.Errorf("after the move: %v", got)
 	}
 	head, tail, _ := strings.Cut(s.configuration(next), "telemetry {")
@@ -319,17 +329,21 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	const clientSpan = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 	r := otlptest.NewReceiver(t)
-	s := newMetricsSite(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+r.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization="+canaryOTLP, "OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_METRIC_EXPORT_INTERVAL=200")
+	s := newMetricsSite(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+r.URL, "OTEL_EXPORTER_OTLP_HEADERS=authorization="+canaryOTLP,
+		"OTEL_BSP_SCHEDULE_DELAY=50", "OTEL_METRIC_EXPORT_INTERVAL=200")
 	ann := s.client(annToken)
 	secret := fmt.Sprintf(`{"password":%q}`, canaryArgument)
-	text, header, err := ann.tool(t.Context(), "echo__echo", secret, fmt.Sprintf(`"traceparent":%q,"baggage":"key=%s",`, clientSpan, canaryBaggage),
+	text, header, err := ann.tool(t.Context(), "echo__echo", secret,
+		fmt.Sprintf(`"traceparent":%q,"baggage":"key=%s",`, clientSpan, canaryBaggage),
 		"X-Request-Id", "ann-1", "X-Secret", canaryHeader)
-	if err != nil || header.Get("X-Request-Id") != "ann-1" || !strings.Contains(text, `junctor/requestId\":\"ann-1`) || strings.Contains(text, clientSpan) {
+	if err != nil || header.Get("X-Request-Id") != "ann-1" || !strings.Contains(text, `junctor/requestId\":\"ann-1`) ||
+		strings.Contains(text, clientSpan) {
 		t.Errorf("%v, id %q: %s", err, header.Get("X-Request-Id"), text)
 	}
 	_, rest, _ := strings.Cut(text, `traceparent\":\"`)
 	told, _, _ := strings.Cut(rest, `\"`)
-	if text := ann.must("tools/call", "quiet__echo", secret, "Traceparent", clientSpan); strings.Contains(text, "traceparent") || strings.Contains(text, "requestId") {
+	if text := ann.must("tools/call", "quiet__echo", secret, "Traceparent",
+		clientSpan); strings.Contains(text, "traceparent") || strings.Contains(text, "requestId") {
 		t.Errorf("a server with trace = \"off\" got %s", text)
 	}
 	ann.must(canaryEnv, "odd__env", "{}")
@@ -346,7 +360,8 @@ func TestTraces(t *testing.T) {
 	}
 	r.Await(t, "the last call", func() bool { return find("tools/call", "error.type", "name.unknown") != nil })
 	root := find("tools/call echo__echo", "", "")
-	if root == nil || hex.EncodeToString(root.TraceId) != clientSpan[3:35] || hex.EncodeToString(root.ParentSpanId) != clientSpan[36:52] {
+	if root == nil || hex.EncodeToString(root.TraceId) != clientSpan[3:35] ||
+		hex.EncodeToString(root.ParentSpanId) != clientSpan[36:52] {
 		t.Fatalf("the call is not part of the client's trace: %v", root)
 	}
 	under := func(parent *otlp.Span, name string) *otlp.Span {
@@ -364,21 +379,26 @@ func TestTraces(t *testing.T) {
 	ask := under(root, "tools/call echo")
 	start := under(ask, "start server")
 	under(start, "start plugin")
-	if ask.GetKind() != otlp.Span_SPAN_KIND_CLIENT || told != fmt.Sprintf("00-%x-%x-01", ask.GetTraceId(), ask.GetSpanId()) {
+	if ask.GetKind() != otlp.Span_SPAN_KIND_CLIENT ||
+		told != fmt.Sprintf("00-%x-%x-01", ask.GetTraceId(), ask.GetSpanId()) {
 		t.Errorf("the server was told %s, which is not the span of the call to it", told)
 	}
 	got := otlptest.Attributes(root.Attributes)
-	if got["junctor.request.id"] != "ann-1" || got["gen_ai.tool.name"] != "echo__echo" || got["junctor.tenant"] != "acme" || got["junctor.outcome"] != "ok" || got["mcp.protocol.version"] != "2026-07-28" {
+	if got["junctor.request.id"] != "ann-1" || got["gen_ai.tool.name"] != "echo__echo" ||
+		got["junctor.tenant"] != "acme" || got["junctor.outcome"] != "ok" ||
+		got["mcp.protocol.version"] != "2026-07-28" {
 		t.Errorf("attributes %v", got)
 	}
-	if failed := find("tools/call odd__refuse", "error.type", "-32042"); failed == nil || failed.Status.GetCode() != otlp.Status_STATUS_CODE_ERROR {
+	if failed := find("tools/call odd__refuse", "error.type", "-32042"); failed == nil ||
+		failed.Status.GetCode() != otlp.Status_STATUS_CODE_ERROR {
 		t.Errorf("the failed call: %v", failed)
 	}
 	r.Await(t, "a metric", func() bool {
 		return r.Metric("mcp.server.operation.duration") != nil && r.Metric("mcp_requests_total") != nil
 	})
 	_, metrics := s.scrape()
-	for _, canary := range []string{canaryArgument, canaryEnv, canaryHeader, canaryOTLP, canaryBaggage, annToken, zoeToken} {
+	for _, canary := range []string{canaryArgument, canaryEnv, canaryHeader, canaryOTLP, canaryBaggage,
+		annToken, zoeToken} {
 		if r.Contains(canary) || strings.Contains(metrics, canary) {
 			t.Errorf("%s was exported", canary)
 		}

@@ -16,15 +16,23 @@ import (
 // setting.
 func TestTenantsInStatus(t *testing.T) {
 	t.Parallel()
-	s := &gatewaySite{reloadSite: newReloadSite(t), servers: "server \"each\" {\n  share = \"tenant\"\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"}
+	s := &gatewaySite{reloadSite: newReloadSite(t),
+		servers: "server \"each\" {\n  share = \"tenant\"\n  transport \"stdio\" {\n    command = [\"./demo\"]\n  }\n}\n"}
 	tokens := ""
 	for _, tenant := range []string{"one", "two", "three"} {
-		tokens += fmt.Sprintf("    auth \"static_token\" {\n      token   = %q\n      subject = \"eve\"\n      tenant  = %q\n    }\n", strings.Repeat(tenant, 12), tenant)
+		tokens += fmt.Sprintf(
+			"    auth \"static_token\" {\n      token   = %q\n      subject = \"eve\"\n      tenant  = %q\n    }\n",
+			strings.Repeat(tenant, 12), tenant,
+		)
 	}
-	s.configure(fmt.Sprintf("    listen = %q\n%s  }\n  limits {\n    connections = 2\n    per_tenant {\n      connections = 0\n    }\n", freeAddress(t), tokens))
+	s.configure(fmt.Sprintf(
+		"    listen = %q\n%s  }\n  limits {\n    connections = 2\n    per_tenant {\n      connections = 0\n    }\n",
+		freeAddress(t), tokens,
+	))
 	s.start("serve", "--http")
 	for _, tenant := range []string{"one", "two"} {
-		if _, text, err := s.client(strings.Repeat(tenant, 12)).call("each__add"); err != nil || strings.Contains(text, `"error"`) {
+		if _, text, err := s.client(strings.Repeat(tenant, 12)).call("each__add"); err != nil ||
+			strings.Contains(text, `"error"`) {
 			t.Fatalf("%s: %v, %s", tenant, err, text)
 		}
 	}
@@ -41,7 +49,8 @@ func TestTenantsInStatus(t *testing.T) {
 		}
 		var sum uint64
 		for i, use := range one.Tenants {
-			if use.Tenant != []string{"one", "two"}[i] || use.Connections != 1 || len(use.PIDs) != 1 || use.Memory == 0 || use.State != "ready" || use.Revision == "" {
+			if use.Tenant != []string{"one", "two"}[i] || use.Connections != 1 || len(use.PIDs) != 1 ||
+				use.Memory == 0 || use.State != "ready" || use.Revision == "" {
 				t.Errorf("%+v", use)
 			}
 			sum += use.Memory
@@ -50,10 +59,12 @@ func TestTenantsInStatus(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 	}
-	if text, errs, _ := s.junctor("--text", "status", "each"); !strings.Contains(text+errs, "tenant two: ready, 1 connection, pid ") {
+	if text, errs, _ := s.junctor("--text", "status", "each"); !strings.Contains(text+errs,
+		"tenant two: ready, 1 connection, pid ") {
 		t.Error(text, errs)
 	}
-	if _, text, _ := s.client(strings.Repeat("three", 12)).call("each__add"); !strings.Contains(text, "2 connections are open") || !strings.Contains(text, "raise connections in limits") {
+	if _, text, _ := s.client(strings.Repeat("three", 12)).call("each__add"); !strings.Contains(text,
+		"2 connections are open") || !strings.Contains(text, "raise connections in limits") {
 		t.Error(text)
 	}
 }

@@ -24,9 +24,11 @@ func TestThreeKeys(t *testing.T) {
 		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
 	}
 	for name, c := range map[string]struct{ old, now, failed string }{
-		"as it is":            {},
-		"every tool exported": {`allow = ["list_*", "run_agent", "send_message"]`, `allow = ["*"]`, "the server does not export the tool"},
-		"every tool allowed":  {`tools = ["run_agent", "delete_agent"]`, `tools = ["*_agent", "send_message"]`, "no rule names the tool"},
+		"as it is": {},
+		"every tool exported": {`allow = ["list_*", "run_agent", "send_message"]`,
+			`allow = ["*"]`, "the server does not export the tool"},
+		"every tool allowed": {`tools = ["run_agent", "delete_agent"]`,
+			`tools = ["*_agent", "send_message"]`, "no rule names the tool"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "junctor.hcl")
@@ -36,7 +38,8 @@ func TestThreeKeys(t *testing.T) {
 			}
 			cmd := exec.Command(program, "-c", path, "--text", "test")
 			cmd.Args[0] = "junctor" // this binary runs junctor under that name
-			cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir(), "JUNCTOR_PLUGIN_DIR="+filepath.Join(bin, "plugins"), "LONG_TOKEN=0123456789abcdef0123456789abcdef")
+			cmd.Env = append(os.Environ(), "JUNCTOR_HOME="+t.TempDir(),
+				"JUNCTOR_PLUGIN_DIR="+filepath.Join(bin, "plugins"), "LONG_TOKEN=0123456789abcdef0123456789abcdef")
 			out, err := cmd.CombinedOutput()
 			if (err == nil) != (c.failed == "") || !strings.Contains(string(out), c.failed) {
 				t.Errorf("%v\n%s", err, out)

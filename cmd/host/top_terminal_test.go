@@ -32,12 +32,15 @@ func openTop(t *testing.T, s *reloadSite, name string, width, height int, env ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &topTerminal{t, filepath.Join(dir, "s"), append(append(s.cmd.Env[:len(s.cmd.Env):len(s.cmd.Env)], "TERM=xterm-256color", "LC_ALL=C.UTF-8"), env...), name}
+	c := &topTerminal{t, filepath.Join(dir, "s"),
+		append(append(s.cmd.Env[:len(s.cmd.Env):len(s.cmd.Env)], "TERM=xterm-256color", "LC_ALL=C.UTF-8"), env...),
+		name}
 	t.Cleanup(func() {
 		_, _ = c.tmux("kill-server")
 		_ = os.RemoveAll(dir)
 	})
-	if out, err := c.tmux("-f", os.DevNull, "-u", "new-session", "-d", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height), "-c", s.cmd.Dir, "sh -c 'junctor top; echo status $?; sleep 60'"); err != nil {
+	if out, err := c.tmux("-f", os.DevNull, "-u", "new-session", "-d", "-x", fmt.Sprint(width), "-y",
+		fmt.Sprint(height), "-c", s.cmd.Dir, "sh -c 'junctor top; echo status $?; sleep 60'"); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return c

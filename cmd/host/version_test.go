@@ -41,13 +41,15 @@ server "demo" {
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := junctor("~> 0.37", "call", "demo__add", "a=2", "b=40"); err != nil || !strings.Contains(out, `"sum":42`) {
+	if out, err := junctor("~> 0.37", "call", "demo__add", "a=2", "b=40"); err != nil ||
+		!strings.Contains(out, `"sum":42`) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if out, err := junctor("~> 0.37", "--text", "plugin", "list"); err != nil || !strings.Contains(out, "0.37.2") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if out, err := junctor("~> 0.38", "tools"); err == nil || !strings.Contains(out, "0.37.2") || !strings.Contains(out, "~> 0.38") {
+	if out, err := junctor("~> 0.38", "tools"); err == nil || !strings.Contains(out, "0.37.2") ||
+		!strings.Contains(out, "~> 0.38") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

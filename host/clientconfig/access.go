@@ -126,7 +126,8 @@ func (r *rightsReader) member(in *node, name string, kind byte) *node {
 	case twice:
 		r.fail(n, "%q occurs twice", name)
 	case n.kind != kind && n.plain(r.text) != nil:
-		r.fail(n, "%q is not %s", name, map[byte]string{'{': "an object", '[': "an array", 'v': "a text or a boolean"}[kind])
+		r.fail(n, "%q is not %s", name,
+			map[byte]string{'{': "an object", '[': "an array", 'v': "a text or a boolean"}[kind])
 	case n.kind == kind:
 		return n
 	}
@@ -209,7 +210,8 @@ func (r *rightsReader) access(n *node) *Rights {
 	for _, s := range a.Holders {
 		for _, name := range s.Roles {
 			if !known[name] && r.err == nil {
-				r.err = &SyntaxError{Line: s.Place.Line, Column: s.Place.Column, What: "a subject has a role that is not in roles"}
+				r.err = &SyntaxError{Line: s.Place.Line, Column: s.Place.Column,
+					What: "a subject has a role that is not in roles"}
 			}
 		}
 	}

@@ -106,7 +106,8 @@ func (s *ClaudeSettings) Restrict(all []Server, before string) {
 			continue
 		}
 		if len(s.deny) > mostChoices { // none of them may be lost
-			one.turnOff(fmt.Sprintf("permissions.deny in the settings of Claude Code has more than %d rules", mostChoices))
+			one.turnOff(fmt.Sprintf("permissions.deny in the settings of Claude Code has more than %d rules",
+				mostChoices))
 			continue
 		}
 		whole := "mcp__" + strings.TrimSuffix(toolPrefix(before+one.Name), "_")

@@ -27,7 +27,8 @@ func TestTooManyDenialsDenyAll(t *testing.T) {
 		s.Restrict(all, "")
 		one := all[0]
 		many := n > mostChoices
-		if one.Disabled != many || many != strings.Contains(fmt.Sprint(one.Notes), "more than 200 rules") || !many && fmt.Sprint(one.Deny) != "[delete]" {
+		if one.Disabled != many || many != strings.Contains(fmt.Sprint(one.Notes), "more than 200 rules") ||
+			!many && fmt.Sprint(one.Deny) != "[delete]" {
 			t.Errorf("%d rules: %+v", n, one)
 		}
 	}

@@ -39,7 +39,8 @@ var Clients = []*Client{
 		Name: "claude-code", Title: "Claude Code", within: "mcpServers", expands: []string{"${"},
 		local:  func(t Target) []member { return typed("stdio", program(t)) },
 		remote: func(t Target) []member { return typed("http", address(t, "${"+t.Token+"}")) },
-		places: map[Scope]func(Home) []string{User: Home.claudeCode, Project: here(".mcp.json"), Local: Home.claudeCode},
+		places: map[Scope]func(Home) []string{User: Home.claudeCode, Project: here(".mcp.json"),
+			Local: Home.claudeCode},
 	},
 	{
 		Name: "claude-desktop", Title: "Claude Desktop", Desktop: true, within: "mcpServers",
@@ -53,10 +54,12 @@ var Clients = []*Client{
 		places: map[Scope]func(Home) []string{User: home(".cursor", "mcp.json"), Project: here(".cursor", "mcp.json")},
 	},
 	{
-		Name: "vscode", Title: "VS Code", Desktop: true, within: "servers", comment: true, prompt: true, expands: []string{"${"},
-		local:  func(t Target) []member { return typed("stdio", program(t)) },
-		remote: func(t Target) []member { return typed("http", address(t, "${input:"+inputID(t)+"}")) },
-		places: map[Scope]func(Home) []string{User: config("Code", "User", "mcp.json"), Project: here(".vscode", "mcp.json")},
+		Name: "vscode", Title: "VS Code", Desktop: true, within: "servers", comment: true, prompt: true,
+		expands: []string{"${"},
+		local:   func(t Target) []member { return typed("stdio", program(t)) },
+		remote:  func(t Target) []member { return typed("http", address(t, "${input:"+inputID(t)+"}")) },
+		places: map[Scope]func(Home) []string{User: config("Code", "User", "mcp.json"), Project: here(".vscode",
+			"mcp.json")},
 	},
 	{
 		Name: "zed", Title: "Zed", Desktop: true, within: "context_servers", comment: true, TokenLess: true,
@@ -104,7 +107,8 @@ var Clients = []*Client{
 		remote: func(t Target) []member {
 			return append([]member{{"httpUrl", t.URL}}, bearer(t, "${"+t.Token+"}")...)
 		},
-		places: map[Scope]func(Home) []string{User: home(".gemini", "settings.json"), Project: here(".gemini", "settings.json")},
+		places: map[Scope]func(Home) []string{User: home(".gemini", "settings.json"), Project: here(".gemini",
+			"settings.json")},
 	},
 	{
 		Name: "mcporter", Title: "mcporter", within: "mcpServers", comment: true, expands: []string{"${", "$env:"},
@@ -126,7 +130,8 @@ var Clients = []*Client{
 	},
 	{
 		Name: "kiro", Title: "Kiro", reads: true,
-		places: map[Scope]func(Home) []string{User: home(".kiro", "settings", "mcp.json"), Project: here(".kiro", "settings", "mcp.json")},
+		places: map[Scope]func(Home) []string{User: home(".kiro", "settings", "mcp.json"), Project: here(".kiro",
+			"settings", "mcp.json")},
 	},
 	{
 		Name: "lmstudio", Title: "LM Studio", reads: true,
@@ -142,11 +147,13 @@ var Clients = []*Client{
 	},
 	{
 		Name: "cline", Title: "Cline", reads: true,
-		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage", "saoudrizwan.claude-dev", "settings", "cline_mcp_settings.json")},
+		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage", "saoudrizwan.claude-dev",
+			"settings", "cline_mcp_settings.json")},
 	},
 	{
 		Name: "roo", Title: "Roo Code", reads: true,
-		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage", "rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"), Project: here(".roo", "mcp.json")},
+		places: map[Scope]func(Home) []string{User: config("Code", "User", "globalStorage",
+			"rooveterinaryinc.roo-cline", "settings", "mcp_settings.json"), Project: here(".roo", "mcp.json")},
 	},
 	{
 		Name: "crush", Title: "Crush", reads: true,
@@ -240,6 +247,7 @@ func inputID(t Target) string { return t.Name + "-token" }
 // input returns that question.
 func input(t Target) []member {
 	return []member{
-		{"type", "promptString"}, {"id", inputID(t)}, {"description", "Token for " + t.Name + " (" + t.Token + ")"}, {"password", true},
+		{"type", "promptString"}, {"id", inputID(t)}, {"description", "Token for " + t.Name + " (" + t.Token + ")"},
+		{"password", true},
 	}
 }

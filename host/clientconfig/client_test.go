@@ -17,10 +17,12 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // targets are the targets of the tests, by the name of a part of a golden file.
 var targets = map[string]Target{
-	"program":     {Name: "junctor", Command: []string{"/opt/junctor bin/junctor", "serve", "--config", `C:\Users\Zoë "Z"\junctor.hcl`}},
-	"environment": {Name: "junctor", Command: []string{"junctor", "serve"}, Env: []Variable{{"PATH", "/usr/bin:/opt/\"odd\"/bin"}, {"JUNCTOR_HOME", "/srv/junctor"}}},
-	"address":     {Name: "junctor", URL: "http://127.0.0.1:7575/mcp"},
-	"token":       {Name: "gate-2", URL: "https://mcp.example.com/mcp", Token: "GATE_TOKEN"},
+	"program": {Name: "junctor", Command: []string{"/opt/junctor bin/junctor",
+		"serve", "--config", `C:\Users\Zoë "Z"\junctor.hcl`}},
+	"environment": {Name: "junctor", Command: []string{"junctor", "serve"},
+		Env: []Variable{{"PATH", "/usr/bin:/opt/\"odd\"/bin"}, {"JUNCTOR_HOME", "/srv/junctor"}}},
+	"address": {Name: "junctor", URL: "http://127.0.0.1:7575/mcp"},
+	"token":   {Name: "gate-2", URL: "https://mcp.example.com/mcp", Token: "GATE_TOKEN"},
 }
 
 // TestFragments: the fragment of each client equals its golden file and can be parsed.
@@ -106,12 +108,13 @@ func TestUnsupportedTargets(t *testing.T) {
 		"name with quotes": {"codex", Target{Name: `a"]`, Command: program}, "cannot be the name"},
 		"long name":        {"cursor", Target{Name: strings.Repeat("a", 65), Command: program}, "cannot be the name"},
 		"variable":         {"cursor", Target{Name: "a", URL: "http://h/mcp", Token: "A-B"}, "environment variable"},
-		"variable closes":  {"claude-code", Target{Name: "a", URL: "http://h/mcp", Token: "A}"}, "environment variable"},
-		"only programs":    {"claude-desktop", Target{Name: "a", URL: "http://h/mcp"}, "only starts programs"},
-		"no variables":     {"zed", Target{Name: "a", URL: "http://h/mcp", Token: "T"}, "takes no token"},
-		"expands path":     {"cursor", Target{Name: "a", Command: []string{"/x/${env:HOME}/junctor"}}, "would expand"},
-		"expands config":   {"opencode", Target{Name: "a", Command: []string{"/j", "/x/{file:y}"}}, "would expand"},
-		"expands address":  {"claude-code", Target{Name: "a", URL: "http://h/${X}"}, "would expand"},
+		"variable closes": {"claude-code", Target{Name: "a", URL: "http://h/mcp", Token: "A}"},
+			"environment variable"},
+		"only programs":   {"claude-desktop", Target{Name: "a", URL: "http://h/mcp"}, "only starts programs"},
+		"no variables":    {"zed", Target{Name: "a", URL: "http://h/mcp", Token: "T"}, "takes no token"},
+		"expands path":    {"cursor", Target{Name: "a", Command: []string{"/x/${env:HOME}/junctor"}}, "would expand"},
+		"expands config":  {"opencode", Target{Name: "a", Command: []string{"/j", "/x/{file:y}"}}, "would expand"},
+		"expands address": {"claude-code", Target{Name: "a", URL: "http://h/${X}"}, "would expand"},
 	} {
 		c := Find(one.client)
 		if _, err := c.Fragment(one.target); err == nil || !strings.Contains(err.Error(), one.want) {
@@ -144,8 +147,10 @@ func TestPlaces(t *testing.T) {
 	linux := Home{OS: "linux", Dir: "/h", Config: "/h/.config", Lookup: none}
 	mac := Home{OS: "darwin", Dir: "/h", Config: "/h/Library/Application Support", Lookup: none}
 	windows := Home{OS: "windows", Dir: "/h", Config: "/h/AppData/Roaming", Lookup: none}
-	moved := Home{OS: "linux", Dir: "/h", Config: "/x", Lookup: env("XDG_CONFIG_HOME", "/x", "CODEX_HOME", "/c", "CLAUDE_CONFIG_DIR", "/l")}
-	relative := Home{OS: "linux", Dir: "/h", Config: "/h/.config", Lookup: env("XDG_CONFIG_HOME", "x", "CODEX_HOME", "c", "CLAUDE_CONFIG_DIR", "l")}
+	moved := Home{OS: "linux", Dir: "/h", Config: "/x",
+		Lookup: env("XDG_CONFIG_HOME", "/x", "CODEX_HOME", "/c", "CLAUDE_CONFIG_DIR", "/l")}
+	relative := Home{OS: "linux", Dir: "/h", Config: "/h/.config",
+		Lookup: env("XDG_CONFIG_HOME", "x", "CODEX_HOME", "c", "CLAUDE_CONFIG_DIR", "l")}
 	for _, one := range []struct {
 		client string
 		scope  Scope
@@ -182,7 +187,8 @@ func TestPlaces(t *testing.T) {
 	} {
 		var want []string
 		if one.want != "" {
-			want = strings.Split(filepath.FromSlash(strings.ReplaceAll(one.want, "Application ", "Application\x00")), " ")
+			want = strings.Split(filepath.FromSlash(strings.ReplaceAll(one.want, "Application ", "Application\x00")),
+				" ")
 		}
 		got := Find(one.client).Places(one.scope, one.home)
 		for i := range got {

@@ -37,7 +37,8 @@ func (all *Content) docker(y *yamlReader, root *yaml.Node) error {
 	known := map[Input]bool{}
 	for i, r := range raw {
 		if slices.ContainsFunc(raw[:i], func(other rawServer) bool { return other.name == r.name }) {
-			return &SyntaxError{Line: r.place.Line, Column: r.place.Column, What: fmt.Sprintf("%q occurs twice", r.name)}
+			return &SyntaxError{Line: r.place.Line, Column: r.place.Column,
+				What: fmt.Sprintf("%q occurs twice", r.name)}
 		}
 		s, inputs := dockerServer(r)
 		all.Servers = append(all.Servers, s)
@@ -59,8 +60,8 @@ func isPoci(root *yaml.Node) bool {
 
 // dockerNoise are members of an entry that say nothing about how it runs.
 var dockerNoise = []string{
-	"title", "description", "dateAdded", "ref", "readme", "toolsUrl", "source", "upstream", "icon", "tools", "prompts", "resources", "metadata", "meta",
-	"about", "name", "type", "longLived",
+	"title", "description", "dateAdded", "ref", "readme", "toolsUrl", "source", "upstream", "icon", "tools", "prompts",
+	"resources", "metadata", "meta", "about", "name", "type", "longLived",
 }
 
 // A dockerReader reads an entry of a catalog.

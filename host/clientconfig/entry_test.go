@@ -51,7 +51,8 @@ func TestCommandOfOneText(t *testing.T) {
 		}
 	}
 	for _, args := range []any{[]any{"-x"}, map[string]any{}, "x"} {
-		if s := serverOf("a", map[string]any{"command": "npx pkg", "args": args}, nil); len(s.Command) > 0 && s.Command[0] != "npx pkg" {
+		if s := serverOf("a", map[string]any{"command": "npx pkg", "args": args}, nil); len(s.Command) > 0 &&
+			s.Command[0] != "npx pkg" {
 			t.Errorf("args %v: %q", args, s.Command)
 		}
 	}

@@ -43,7 +43,8 @@ func open(path string) (*File, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, &FileError{path, "it is a link to a file that does not exist", "create the file, or remove the link"}
+			return nil, &FileError{path, "it is a link to a file that does not exist",
+				"create the file, or remove the link"}
 		}
 		return &File{Path: path}, nil
 	}
@@ -59,7 +60,8 @@ func open(path string) (*File, error) {
 	case !info.Mode().IsRegular():
 		return nil, &FileError{path, "it is not a regular file", "move it away"}
 	case info.Mode()&0o200 == 0:
-		return nil, &FileError{path, "it is read-only", "make it writable, or add the entry where the file is generated from"}
+		return nil, &FileError{path, "it is read-only",
+			"make it writable, or add the entry where the file is generated from"}
 	}
 	text, err := readAll(real)
 	if err != nil {

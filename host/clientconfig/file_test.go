@@ -111,7 +111,8 @@ func TestFilesLeftAlone(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"read-only": "read-only", "directory": "a directory", "dangling": "does not exist", "loop": "", "file/below": "",
+		"read-only": "read-only", "directory": "a directory", "dangling": "does not exist",
+		"loop": "", "file/below": "",
 	} {
 		f, err := Choose([]string{at(name)})
 		if err == nil {

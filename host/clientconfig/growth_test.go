@@ -44,11 +44,14 @@ func TestReadersTakeLinearTime(t *testing.T) {
 		"TOML: one key again and again": repeat("", "a = 1\n", ""),
 		"TOML: comments":                repeat("a = 1\n", "#\n", ""),
 		"JSON: servers":                 object(`{"mcpServers":{`, `"b":{}}}`, numbered(`"k%d":{"command":"x"},`)),
-		"JSON: variables":               object(`{"mcpServers":{"x":{"command":"x","env":{`, `"b":""}}}}`, numbered(`"k%d":"",`)),
-		"JSON: one member again":        repeat(`{"mcpServers":{"x":{"command":"x","env":{`, `"k":"",`, `"b":""}}}}`),
-		"JSON: arguments":               repeat(`{"mcpServers":{"x":{"command":"x","args":[`, `"a",`, `"b"]}}}`),
-		"JSON: excluded servers":        repeat(`{"mcpServers":{`+filled(20_000, numbered(`"k%d":{"command":"x"},`))+`"l":{}},"mcp":{"excluded":[`, `"a",`, `"b"]}}`),
-		"JSON: tools with permissions":  object(`{"mcpServers":{},"permissions":{"level":"yolo","tool_permissions":{`, `"mcp_z_z":{}}}}`, numbered(`"mcp_a_b%d":{"enabled":false},`)),
+		"JSON: variables": object(`{"mcpServers":{"x":{"command":"x","env":{`, `"b":""}}}}`,
+			numbered(`"k%d":"",`)),
+		"JSON: one member again": repeat(`{"mcpServers":{"x":{"command":"x","env":{`, `"k":"",`, `"b":""}}}}`),
+		"JSON: arguments":        repeat(`{"mcpServers":{"x":{"command":"x","args":[`, `"a",`, `"b"]}}}`),
+		"JSON: excluded servers": repeat(`{"mcpServers":{`+filled(20_000, numbered(`"k%d":{"command":"x"},`))+
+			`"l":{}},"mcp":{"excluded":[`, `"a",`, `"b"]}}`),
+		"JSON: tools with permissions": object(`{"mcpServers":{},"permissions":{"level":"yolo","tool_permissions":{`,
+			`"mcp_z_z":{}}}}`, numbered(`"mcp_a_b%d":{"enabled":false},`)),
 		"JSON: brackets":                repeat("", "[", ""),
 		"JSON: objects":                 repeat("", `{"a":`, ""),
 		"JSON: comments without an end": repeat("{", "/* ", ""),
@@ -60,8 +63,9 @@ func TestReadersTakeLinearTime(t *testing.T) {
 				return fmt.Sprintf(`"k%d":{"command":"x","z":"%s"},`, i, strings.Repeat("é", n/1000))
 			}) + `"b":{}}}`
 		},
-		"YAML: servers":              object("mcpServers:\n", "", numbered("  k%d: {command: x}\n")),
-		"YAML: variables":            object("mcpServers:\n  x:\n    command: x\n    env:\n", "", numbered("      k%d: x\n")),
+		"YAML: servers": object("mcpServers:\n", "", numbered("  k%d: {command: x}\n")),
+		"YAML: variables": object("mcpServers:\n  x:\n    command: x\n    env:\n",
+			"", numbered("      k%d: x\n")),
 		"YAML: one key again":        repeat("mcpServers:\n", "  k: {command: x}\n", ""),
 		"YAML: aliases":              repeat("a: &a [x,x,x,x,x,x,x,x,x]\nmcpServers: [", "*a,", "]\n"),
 		"YAML: anchors":              object("mcpServers:\n", "", numbered("  k%[1]d: &k%[1]d x\n")),
@@ -121,7 +125,8 @@ func TestKeysOfTOMLAreBounded(t *testing.T) {
 			if (err == nil) != c.ok || c.ok && len(content.Servers) != 1 {
 				t.Errorf("%d servers, %v", len(content.Servers), err)
 			}
-			if err != nil && (!strings.Contains(err.Error(), "more than 10000 keys and tables") || strings.HasPrefix(err.Error(), "line 1, column 1:")) {
+			if err != nil && (!strings.Contains(err.Error(), "more than 10000 keys and tables") ||
+				strings.HasPrefix(err.Error(), "line 1, column 1:")) {
 				t.Errorf("the error says %v", err)
 			}
 		})

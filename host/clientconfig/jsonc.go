@@ -219,7 +219,8 @@ func (p *parser) value(v *hujson.Value) (*node, error) {
 	case *hujson.Array:
 		n.kind = '['
 		for i := range inner.Elements {
-			if err = p.item(n, &inner.Elements[i], inner.Elements[i].StartOffset, i == len(inner.Elements)-1); err != nil {
+			if err = p.item(n, &inner.Elements[i], inner.Elements[i].StartOffset,
+				i == len(inner.Elements)-1); err != nil {
 				return nil, err
 			}
 		}

@@ -36,7 +36,8 @@ func ReadLocal(text []byte, dir string) (content Content, dirs []string, err err
 	all, settings := localDirs(root)
 	for at := filepath.ToSlash(dir); ; at = parentOf(at) {
 		for i, name := range all {
-			if strings.TrimRight(filepath.ToSlash(name), "/") != strings.TrimRight(at, "/") || !hasItems(settings[i], "mcpServers") {
+			if strings.TrimRight(filepath.ToSlash(name), "/") != strings.TrimRight(at, "/") ||
+				!hasItems(settings[i], "mcpServers") {
 				continue
 			}
 			content, err := serversBeside(text, settings[i], Find("claude-code"))
@@ -111,6 +112,9 @@ func (all *Content) localNotes(text []byte, root *node) {
 			more = fmt.Sprintf(" and %d more", len(own)-mostNamed)
 		}
 		own = slices.Clone(own[:min(len(own), mostNamed)])
-		all.Notes = append(all.Notes, fmt.Sprintf("servers of the scope local are left out: run `junctor import claude-code --scope local` in %s%s", strings.Join(own, ", "), more))
+		all.Notes = append(all.Notes, fmt.Sprintf(
+			"servers of the scope local are left out: run `junctor import claude-code --scope local` in %s%s",
+			strings.Join(own, ", "), more,
+		))
 	}
 }

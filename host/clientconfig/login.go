@@ -49,7 +49,8 @@ func (o *OAuth) redirect(text string) bool {
 		port, ok = strings.CutPrefix(text, "http://127.0.0.1:")
 	}
 	number, path, _ := strings.Cut(port, "/")
-	if !ok || len(number) == 0 || len(number) > 5 || strings.Trim(number, "0123456789") != "" || strings.TrimLeft(number, "0") == "" || strings.ContainsAny(path, "?#$ ") {
+	if !ok || len(number) == 0 || len(number) > 5 || strings.Trim(number, "0123456789") != "" ||
+		strings.TrimLeft(number, "0") == "" || strings.ContainsAny(path, "?#$ ") {
 		return false
 	}
 	var n int
@@ -83,7 +84,8 @@ func (o *OAuth) metadata(text string) bool {
 // flatOAuth are settings of a login that are members of the entry.
 var flatOAuth = map[string]string{
 	"scopes": "scopes", "oauthScope": "scope", "oauthScopes": "scopes", "oauth_scopes": "scopes",
-	"oauthClientId": "clientId", "oauthClientSecret": "clientSecret", "oauthRedirectUrl": "redirectUrl", "oauth_resource": "resource",
+	"oauthClientId": "clientId", "oauthClientSecret": "clientSecret",
+	"oauthRedirectUrl": "redirectUrl", "oauth_resource": "resource",
 }
 
 // login reads the settings of a login with OAuth. A program has none.
@@ -144,7 +146,8 @@ func (r *entryReader) oauthIf(wanted bool) *OAuth {
 func wantsOAuth(member string, v map[string]any) bool {
 	kind, _ := v["type"].(string)
 	return member == "oauth" || strings.HasPrefix(strings.ToLower(kind), "oauth") ||
-		kind == "" && slices.ContainsFunc(slices.Collect(maps.Keys(v)), func(name string) bool { return plainName(name) == "clientid" })
+		kind == "" && slices.ContainsFunc(slices.Collect(maps.Keys(v)),
+			func(name string) bool { return plainName(name) == "clientid" })
 }
 
 // plainName returns a name in lower case and without _ and -.

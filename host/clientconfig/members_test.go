@@ -42,7 +42,8 @@ func TestTimes(t *testing.T) {
 		{"", `"tool_timeout_sec": 0.0000001`, "0s", "0s", "tool_timeout_sec"},
 	} {
 		s := one(t, c.client, `"command": "x", `+c.member)
-		if said := strings.Join(append(s.Notes, s.Ignored...), "\n"); s.Start.String() != c.start || s.Call.String() != c.call || !strings.Contains(said, c.note) || c.note == "" && said != "" {
+		if said := strings.Join(append(s.Notes, s.Ignored...), "\n"); s.Start.String() != c.start ||
+			s.Call.String() != c.call || !strings.Contains(said, c.note) || c.note == "" && said != "" {
 			t.Errorf("%s %s: %s %s %q", c.client, c.member, s.Start, s.Call, said)
 		}
 	}
@@ -52,11 +53,15 @@ func TestTimes(t *testing.T) {
 func TestLogins(t *testing.T) {
 	for _, c := range []struct{ entry, want, ignored string }{
 		{`"oauth": {"clientId": "abc", "callbackPort": 3118}`, "abc  http://localhost:3118/callback   []", ""},
-		{`"oauth": {"clientId": "abc", "authServerMetadataUrl": "https://a.example/.well-known/openid-configuration"}`, "abc   https://a.example  []", ""},
-		{`"oauth": {"clientId": "abc", "authServerMetadataUrl": "https://a.example/x"}`, "abc     []", "oauth.authServerMetadataUrl"},
+		{`"oauth": {"clientId": "abc", "authServerMetadataUrl": "https://a.example/.well-known/openid-configuration"}`,
+			"abc   https://a.example  []", ""},
+		{`"oauth": {"clientId": "abc", "authServerMetadataUrl": "https://a.example/x"}`,
+			"abc     []", "oauth.authServerMetadataUrl"},
 		{`"oauth": {"clientId": "a", "clientSecret": "s", "scope": "x y"}`, "a s    [x y]", ""},
-		{`"oauth": {"enabled": true, "scopes": ["x"], "authorizationUrl": "https://a.example/a"}`, "     [x]", "oauth.authorizationUrl"},
-		{`"oauth": {"client_id": "a", "redirect_uri": "http://localhost:3080/api/x"}`, "a  http://localhost:3080/api/x   []", ""},
+		{`"oauth": {"enabled": true, "scopes": ["x"], "authorizationUrl": "https://a.example/a"}`,
+			"     [x]", "oauth.authorizationUrl"},
+		{`"oauth": {"client_id": "a", "redirect_uri": "http://localhost:3080/api/x"}`,
+			"a  http://localhost:3080/api/x   []", ""},
 		{`"oauth": {"redirectUri": "https://elsewhere.example/cb"}`, "     []", "oauth.redirectUri"},
 		{`"oauth": {"callbackPort": 99999}`, "     []", "oauth.callbackPort"},
 		{`"oauth": {"callbackPort": 0}`, "     []", "oauth.callbackPort"},
@@ -70,7 +75,8 @@ func TestLogins(t *testing.T) {
 		{`"auth": "basic"`, "none", "auth"},
 		{`"auth": {"CLIENT_ID": "a", "CLIENT_SECRET": "s", "scopes": ["x"]}`, "a s    [x]", ""},
 		{`"auth": {"type": "bearer", "token": "t"}`, "none", "auth.token auth.type"},
-		{`"auth": "oauth", "oauthClientId": "a", "oauthRedirectUrl": "http://127.0.0.1:1/cb", "oauthScope": "x"`, "a  http://127.0.0.1:1/cb   [x]", ""},
+		{`"auth": "oauth", "oauthClientId": "a", "oauthRedirectUrl": "http://127.0.0.1:1/cb", "oauthScope": "x"`,
+			"a  http://127.0.0.1:1/cb   [x]", ""},
 		{`"auth": "oauth", "oauthClientId": "a", "oauthClientSecretEnv": "S"`, "a ${S}    []", ""},
 		{`"scopes": ["x", "y"], "oauth_resource": "https://h.example"`, "    https://h.example [x y]", ""},
 		{`"scopes": [1]`, "none", "scopes"},
@@ -78,13 +84,15 @@ func TestLogins(t *testing.T) {
 		s := one(t, "", `"url": "https://h.example/mcp", `+c.entry)
 		got := "none"
 		if o := s.OAuth; o != nil {
-			got = fmt.Sprintf("%s %s %s %s %s %v", o.ClientID, o.ClientSecret, o.RedirectURL, o.Issuer, o.Resource, o.Scopes)
+			got = fmt.Sprintf("%s %s %s %s %s %v", o.ClientID, o.ClientSecret, o.RedirectURL, o.Issuer,
+				o.Resource, o.Scopes)
 		}
 		if got != c.want || strings.Join(s.Ignored, " ") != c.ignored {
 			t.Errorf("%s: %q, %q", c.entry, got, s.Ignored)
 		}
 	}
-	if s := one(t, "", `"command": "x", "oauth": {"clientId": "a"}`); s.OAuth != nil || !slices.Equal(s.Ignored, []string{"oauth"}) {
+	if s := one(t, "", `"command": "x", "oauth": {"clientId": "a"}`); s.OAuth != nil ||
+		!slices.Equal(s.Ignored, []string{"oauth"}) {
 		t.Errorf("a program: %+v", s)
 	}
 }
@@ -122,7 +130,8 @@ func TestOfferedTools(t *testing.T) {
 // TestBehind: what a pattern for SERVER_TOOL matches of the tools of a server.
 func TestBehind(t *testing.T) {
 	for _, c := range []struct{ glob, prefix, want string }{
-		{"x*", "x_", "*"}, {"x_*", "x_", "*"}, {"*", "x_", "*"}, {"x_a", "x_", "a"}, {"x_a*", "x_", "a*"}, {"xy_a", "x_", ""}, {"bash", "x_", ""}, {"x_", "x_", ""},
+		{"x*", "x_", "*"}, {"x_*", "x_", "*"}, {"*", "x_", "*"}, {"x_a", "x_", "a"}, {"x_a*", "x_", "a*"},
+		{"xy_a", "x_", ""}, {"bash", "x_", ""}, {"x_", "x_", ""},
 		{"*_del*", "x_", "*_del* del*"}, {"*a", "x_", "*a"}, {"**a", "x_", "*a"}, {"x", "x_", ""}, {"", "x_", ""},
 	} {
 		if got := strings.Join(Behind(c.glob, c.prefix), " "); got != c.want {
@@ -134,7 +143,8 @@ func TestBehind(t *testing.T) {
 // TestProgramPaths: a command without arguments that is the path of a program stays whole.
 func TestProgramPaths(t *testing.T) {
 	for _, path := range []string{
-		`C:\Program Files\srv.exe`, `C:\Program Files\ srv.exe`, `C:/Program Files/srv.exe`, `\\host\a b\srv.exe`, `D:\a b\$x\srv.exe`, `/Applications/A B.app/x`, `.\a b\srv.exe`,
+		`C:\Program Files\srv.exe`, `C:\Program Files\ srv.exe`, `C:/Program Files/srv.exe`,
+		`\\host\a b\srv.exe`, `D:\a b\$x\srv.exe`, `/Applications/A B.app/x`, `.\a b\srv.exe`,
 	} {
 		for _, client := range []string{"", "claude-desktop", "cursor"} {
 			if s := one(t, client, fmt.Sprintf(`"command": %q`, path)); len(s.Command) != 1 || s.Command[0] != path {

@@ -7,7 +7,8 @@ import (
 
 // offered reads which tools are offered.
 func (r *entryReader) offered() {
-	r.s.Allow = r.globs("includeTools", "enabled_tools", "enabledTools", "allowedTools", "allowed_tools", "available_tools")
+	r.s.Allow = r.globs("includeTools", "enabled_tools", "enabledTools", "allowedTools", "allowed_tools",
+		"available_tools")
 	r.s.Deny = r.globs("excludeTools", "disabled_tools", "disabledTools", "blockedTools", "blocked_tools")
 	if slices.Contains(r.s.Allow, "*") {
 		r.s.Allow = nil

@@ -40,7 +40,8 @@ func (r *rightsReader) permissions(n *node) *Rights {
 		asks = false
 	default: // the strictest
 		asks = false
-		p.Notes = []string{fmt.Sprintf("the preset at %s is not known, so the policy denies everything", r.where.at(n.start))}
+		p.Notes = []string{fmt.Sprintf("the preset at %s is not known, so the policy denies everything",
+			r.where.at(n.start))}
 	}
 	for _, effect := range []string{Deny, Confirm, Allow} {
 		for _, rule := range named {

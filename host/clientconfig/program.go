@@ -39,7 +39,8 @@ func (r *entryReader) program() {
 		r.fail("command is empty")
 	}
 	if len(r.s.Command) > 0 && r.flag("cli") == true {
-		r.fail("it offers a command-line program as tools; run `junctor wrap %s` instead", filepath.Base(r.s.Command[0]))
+		r.fail("it offers a command-line program as tools; run `junctor wrap %s` instead",
+			filepath.Base(r.s.Command[0]))
 	}
 }
 

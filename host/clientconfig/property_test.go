@@ -35,7 +35,8 @@ func (w *writer) gap() {
 	}
 }
 
-var values = []string{`1`, `-0.5e+7`, `12345678901234567890`, `true`, `null`, `""`, `"a // b"`, `"/* \" */"`, `"\u002f\\"`, `"ë😀"`}
+var values = []string{`1`, `-0.5e+7`, `12345678901234567890`, `true`, `null`, `""`, `"a // b"`, `"/* \" */"`,
+	`"\u002f\\"`, `"ë😀"`}
 
 // value writes a random value. If named is set it writes an object with these members.
 func (w *writer) value(depth int, named map[string]func()) {
@@ -158,8 +159,9 @@ func equalBut(c *Client, a, b []byte) bool {
 // more.
 func FuzzMerge(f *testing.F) {
 	for i, text := range []string{
-		"", "{}", "{,}", "// x", "{\"mcpServers\":{\"gate-2\":{}}, // y\n}", `{"inputs":[{}],"servers":{"a":1,},}`, "\xef\xbb\xbf{}",
-		"[mcp_servers.gate-2]\nurl=1\n[mcp_servers.gate-2.x]\n#\n", "a=\"\"\"\n[mcp_servers.gate-2]\n\"\"\"", "mcp_servers.gate-2={}", "[[mcp_servers.gate-2]]\n",
+		"", "{}", "{,}", "// x", "{\"mcpServers\":{\"gate-2\":{}}, // y\n}", `{"inputs":[{}],"servers":{"a":1,},}`,
+		"\xef\xbb\xbf{}", "[mcp_servers.gate-2]\nurl=1\n[mcp_servers.gate-2.x]\n#\n",
+		"a=\"\"\"\n[mcp_servers.gate-2]\n\"\"\"", "mcp_servers.gate-2={}", "[[mcp_servers.gate-2]]\n",
 	} {
 		f.Add(i, text)
 	}

@@ -8,7 +8,8 @@ import (
 // remote reads where the server is, and its headers.
 func (r *entryReader) remote() {
 	r.streamable = r.members["httpUrl"] != nil
-	r.s.URL = strings.TrimSpace(r.reference(r.text("httpUrl", "url", "serverUrl", "baseUrl", "base_url", "server_url", "uri")))
+	r.s.URL = strings.TrimSpace(r.reference(r.text("httpUrl", "url", "serverUrl", "baseUrl", "base_url",
+		"server_url", "uri")))
 	r.s.Headers = r.textMap("headers", "http_headers")
 	for _, name := range []string{"requestOptions", "requestInit"} {
 		r.requestOptions(name)
@@ -62,7 +63,8 @@ var builtIn = []string{"builtin", "platform", "frontend", "inline_python", "inme
 // kind reads the type of a server.
 func (r *entryReader) kind() {
 	switch kind := strings.ToLower(r.text("type", "transport", "transportType")); {
-	case slices.Contains([]string{"", "stdio", "local", "remote", "http", "streamable-http", "streamable_http", "streamablehttp", "auto"}, kind):
+	case slices.Contains([]string{"", "stdio", "local", "remote", "http", "streamable-http", "streamable_http",
+		"streamablehttp", "auto"}, kind):
 	case kind == "sse":
 		r.s.SSE = !r.streamable
 	case slices.Contains(builtIn, kind):

@@ -105,7 +105,8 @@ func (c *Client) removeTOML(text []byte, names []string) ([]byte, error) {
 			continue
 		}
 		if at, ok := elsewhere(body, own); ok {
-			return nil, syntax(body, at, "[%s] cannot be removed, because this line defines it in another way", strings.Join(own, "."))
+			return nil, syntax(body, at, "[%s] cannot be removed, because this line defines it in another way",
+				strings.Join(own, "."))
 		}
 		delete(servers, name)
 		var edits []edit

@@ -44,7 +44,8 @@ func TestExportKeepsServers(t *testing.T) {
 				continue
 			}
 			var own []Server
-			others := Content{Inputs: after.Inputs, Access: after.Access, Permissions: after.Permissions, Notes: after.Notes}
+			others := Content{Inputs: after.Inputs, Access: after.Access, Permissions: after.Permissions,
+				Notes: after.Notes}
 			for _, s := range after.Servers {
 				if s.Name == target.Name {
 					own = append(own, s)
@@ -56,7 +57,8 @@ func TestExportKeepsServers(t *testing.T) {
 			if !reflect.DeepEqual(withoutPlaces(others), withoutPlaces(before)) {
 				t.Errorf("%s, %s: %+v became %+v", c.Name, kind, before, others)
 			}
-			if len(own) != 1 || target.Local() && !slices.Equal(own[0].Command, target.Command) || own[0].URL != target.URL || own[0].Problem != "" || len(own[0].Ignored) > 0 && c.Name != "opencode" {
+			if len(own) != 1 || target.Local() && !slices.Equal(own[0].Command, target.Command) ||
+				own[0].URL != target.URL || own[0].Problem != "" || len(own[0].Ignored) > 0 && c.Name != "opencode" {
 				t.Errorf("%s, %s: the entry for Junctor is read as %+v", c.Name, kind, own)
 			}
 		}
@@ -99,7 +101,8 @@ func TestReplacedServersCanBeAddedAgain(t *testing.T) {
 			continue
 		}
 		after, err := ReadContent(text, c)
-		if err != nil || len(after.Servers) != 1 || !slices.Equal(after.Servers[0].Command, targets["program"].Command) {
+		if err != nil || len(after.Servers) != 1 ||
+			!slices.Equal(after.Servers[0].Command, targets["program"].Command) {
 			t.Errorf("%s: %v, %+v\n%s", c.Name, err, after.Servers, text)
 		}
 	}

@@ -18,9 +18,10 @@ const (
 // A Server is a server in the file of a client. Its texts may contain secrets, and
 // references that the client replaces.
 type Server struct {
-	Name     string
-	Place    Place    // where its entry begins
-	Part     string   // the plugin or extension of the client that it is a part of; empty: its entry is in the client's file
+	Name  string
+	Place Place // where its entry begins
+	// The plugin or extension of the client that it is a part of; empty: its entry is in the client's file.
+	Part     string
 	Base     string   // the directory of the file, absolute; empty: not known
 	Command  []string // the program and its arguments; nil: the server is remote
 	Dir      string
@@ -100,10 +101,13 @@ func ReadContent(text []byte, c *Client) (Content, error) {
 func (c *Content) checkSize() error {
 	n := 0
 	for _, s := range c.Servers {
-		n += len(s.Command) + len(s.Env) + len(s.PassEnv) + len(s.Headers) + len(s.EnvNames) + len(s.Allow) + len(s.Deny)
+		n += len(s.Command) +
+			len(s.Env) + len(s.PassEnv) + len(s.Headers) + len(s.EnvNames) + len(s.Allow) + len(s.Deny)
 	}
 	if n > mostValues {
-		return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("the servers have %d arguments, variables and other values, at most %d are read", n, mostValues)}
+		return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf(
+			"the servers have %d arguments, variables and other values, at most %d are read", n, mostValues,
+		)}
 	}
 	return nil
 }
@@ -123,7 +127,8 @@ func servers(raw []rawServer, c *Client) (found []Server, err error) {
 	places := map[string]Place{}
 	for _, r := range raw {
 		if first, twice := places[r.name]; twice {
-			return nil, &SyntaxError{Line: r.place.Line, Column: r.place.Column, What: fmt.Sprintf("%q occurs twice; the other is at %s", r.name, first)}
+			return nil, &SyntaxError{Line: r.place.Line, Column: r.place.Column,
+				What: fmt.Sprintf("%q occurs twice; the other is at %s", r.name, first)}
 		}
 		places[r.name] = r.place
 		s := serverOf(r.name, r.value, c)
@@ -161,7 +166,8 @@ func contentJSON(text []byte, c *Client) (all Content, err error) {
 		return all, err
 	}
 	all.Access, all.Permissions, all.Notes = rights.Access, rights.Permissions, append(rights.Notes, all.Notes...)
-	if powers, _ := root.find("powers"); inner == root && powers != nil && powers.kind == '{' && hasServers(powers) { // of Kiro
+	if powers, _ := root.find("powers"); inner == root && powers != nil && powers.kind == '{' && hasServers(powers) {
+		// Of Kiro.
 		more, err := serversBeside(text, powers, c)
 		if err != nil {
 			return all, err
@@ -203,7 +209,8 @@ func serversBeside(text []byte, root *node, c *Client) (all Content, err error) 
 }
 
 // serversMembers are the members that contain the servers, of all clients.
-var serversMembers = []string{"mcpServers", "servers", "context_servers", "mcp_servers", "mcp", "modelContextProtocolServers"}
+var serversMembers = []string{"mcpServers", "servers", "context_servers", "mcp_servers", "mcp",
+	"modelContextProtocolServers"}
 
 // hasServers reports whether a file has one of the members that contain servers.
 func hasServers(root *node) bool {
@@ -238,7 +245,8 @@ func serversIn(text []byte, root *node) (raw []rawServer, err error) {
 				if what := otherKind(func(name string) bool { n, _ := root.find(name); return n != nil }); what != "" {
 					return nil, syntax(text, root.start, "%s", what)
 				}
-				return nil, syntax(text, root.start, "no servers: none of the members %s is here", strings.Join(serversMembers, ", "))
+				return nil, syntax(text, root.start, "no servers: none of the members %s is here",
+					strings.Join(serversMembers, ", "))
 			}
 		}
 		in = root
@@ -294,7 +302,8 @@ func (all *Content) chosen(file map[string]any) {
 		all.Notes = append(all.Notes, "audit has no equivalent here")
 	}
 	if file["mcpProxy"] != nil {
-		all.Notes = append(all.Notes, "mcpProxy is about the proxy itself: the gateway block says how clients reach Junctor")
+		all.Notes = append(all.Notes,
+			"mcpProxy is about the proxy itself: the gateway block says how clients reach Junctor")
 	}
 }
 

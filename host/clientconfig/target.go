@@ -53,13 +53,15 @@ func (c *Client) check(t Target) error {
 	case c.reads:
 		return unsupported("give it the command junctor serve by hand", "%s is only imported", c.Title)
 	case !entryName.MatchString(t.Name):
-		return unsupported("use letters, digits, - and _, starting with a letter, at most 64", "%q cannot be the name of an entry", t.Name)
+		return unsupported("use letters, digits, - and _, starting with a letter, at most 64",
+			"%q cannot be the name of an entry", t.Name)
 	case t.Token != "" && !variableName.MatchString(t.Token):
 		return unsupported("use letters, digits and _", "%q cannot be the name of an environment variable", t.Token)
 	case !t.Local() && c.remote == nil:
 		return unsupported("omit --http", "%s only starts programs", c.Title)
 	case !t.Local() && t.Token != "" && c.TokenLess:
-		return unsupported("use --stdio; or --token-env= and write the header by hand", "%s takes no token from an environment variable", c.Title)
+		return unsupported("use --stdio; or --token-env= and write the header by hand",
+			"%s takes no token from an environment variable", c.Title)
 	}
 	// A client that replaces references has no escape for them.
 	texts := append([]string{t.URL}, t.Command...)
@@ -72,7 +74,8 @@ func (c *Client) check(t Target) error {
 	for _, text := range texts {
 		for _, opening := range c.expands {
 			if strings.Contains(text, opening) {
-				return unsupported("choose a path or an address without it", "%s would expand the text after %s in %s", c.Title, opening, text)
+				return unsupported("choose a path or an address without it",
+					"%s would expand the text after %s in %s", c.Title, opening, text)
 			}
 		}
 	}

@@ -15,8 +15,10 @@ const (
 
 // units are the units of the member timeout, by client.
 var units = map[string]time.Duration{
-	"claude-code": time.Millisecond, "gemini": time.Millisecond, "kiro": time.Millisecond, "opencode": time.Millisecond, "librechat": time.Millisecond,
-	"continue": time.Millisecond, "goose": time.Second, "cline": time.Second, "roo": time.Second, "crush": time.Second, "zed": time.Second,
+	"claude-code": time.Millisecond, "gemini": time.Millisecond, "kiro": time.Millisecond,
+	"opencode": time.Millisecond, "librechat": time.Millisecond,
+	"continue": time.Millisecond, "goose": time.Second, "cline": time.Second, "roo": time.Second, "crush": time.Second,
+	"zed": time.Second,
 }
 
 // leastMilliseconds is the least number that is taken as milliseconds if the client is not known.
@@ -24,7 +26,8 @@ const leastMilliseconds = 10_000
 
 // times reads how long a start and a call may take, and when an unused connection is closed.
 func (r *entryReader) times() {
-	r.s.Start = max(r.duration(time.Second, "startup_timeout_sec"), r.duration(time.Millisecond, "startup_timeout_ms"), r.duration(time.Millisecond, "initTimeout"))
+	r.s.Start = max(r.duration(time.Second, "startup_timeout_sec"), r.duration(time.Millisecond, "startup_timeout_ms"),
+		r.duration(time.Millisecond, "initTimeout"))
 	r.s.Call = cmp.Or(r.duration(time.Second, "tool_timeout_sec"), r.duration(time.Millisecond, "connectionTimeout"))
 	var unit time.Duration
 	if r.client != nil {

@@ -45,7 +45,9 @@ func (c *Client) mergeTOML(text []byte, t Target) ([]byte, error) {
 	}
 	own := []string{c.within, t.Name}
 	if at, ok := elsewhere(body, own); ok {
-		return nil, syntax(body, at, "[%s] cannot be added, because this line defines it in another way; write it as a table first", strings.Join(own, "."))
+		return nil, syntax(body, at,
+			"[%s] cannot be added, because this line defines it in another way; write it as a table first",
+			strings.Join(own, "."))
 	}
 	servers, _ := want[c.within].(map[string]any)
 	if servers == nil {

@@ -30,7 +30,8 @@ func (all *Content) restrict(text []byte, root *node) {
 	}
 	if permission, _ := root.find("permission"); permission != nil && permission.kind == '{' {
 		for i, glob := range permission.names {
-			if mode, ok := permission.items[i].plain(text).(string); ok && slices.Contains([]string{"allow", "deny", "ask"}, mode) {
+			if mode, ok := permission.items[i].plain(text).(string); ok &&
+				slices.Contains([]string{"allow", "deny", "ask"}, mode) {
 				choices = append(choices, choice{glob, mode})
 			}
 		}
@@ -51,7 +52,8 @@ func (s *Server) choose(choices []choice, more bool) {
 	denied, asked := []string{}, []string{}
 	for _, c := range choices {
 		if len(c.glob) > maxGlob || strings.Contains(c.glob, "?") {
-			s.Notes = append(s.Notes, "a pattern for its tools is left out, because it is too long or has a question mark")
+			s.Notes = append(s.Notes,
+				"a pattern for its tools is left out, because it is too long or has a question mark")
 			continue
 		}
 		for _, tool := range Behind(c.glob, prefix) {

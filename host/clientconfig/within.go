@@ -70,7 +70,8 @@ func relativeTo(root, real, path string) (string, error) {
 	}
 	rel, err := filepath.Rel(real, filepath.Join(resolved, missing))
 	if err != nil || !filepath.IsLocal(rel) {
-		return "", &FileError{path, "a link leads out of " + root + ", to " + resolved, "name that file itself if you mean it, or remove the link"}
+		return "", &FileError{path, "a link leads out of " + root + ", to " + resolved,
+			"name that file itself if you mean it, or remove the link"}
 	}
 	return rel, nil
 }
@@ -135,7 +136,8 @@ func (f *File) create(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	return root.OpenFile(filepath.Join(filepath.Dir(f.name), filepath.Base(path)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
+	return root.OpenFile(filepath.Join(filepath.Dir(f.name), filepath.Base(path)),
+		os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
 }
 
 // writeAll writes a new file to the disk and closes it.

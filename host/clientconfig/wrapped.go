@@ -9,7 +9,8 @@ import (
 // wrappedIn are the members in which files of editors have the settings of MCP: a workspace of
 // VS Code, a container for development, an older file of Continue, and Kiro's powers.
 var wrappedIn = [][]string{
-	{"settings", "mcp"}, {"customizations", "vscode", "mcp"}, {"customizations", "vscode", "settings", "mcp"}, {"experimental"}, {"powers"},
+	{"settings", "mcp"}, {"customizations", "vscode", "mcp"}, {"customizations", "vscode", "settings", "mcp"},
+	{"experimental"}, {"powers"},
 }
 
 // unwrapped returns the part of a file that has the servers: the root itself, or the first of
@@ -111,8 +112,10 @@ func targetURL(target map[string]any) string {
 // agentgateway without a target have one too.
 var otherKinds = []struct{ member, what string }{
 	{"manifest_version", "it is the manifest of a bundle: run `junctor import` with the .mcpb file, or with a file of the name manifest.json"},
-	{"packages", "it is an entry of a registry: run `junctor import` with a file of the name server.json, or `junctor add NAME`"},
-	{"remotes", "it is an entry of a registry: run `junctor import` with a file of the name server.json, or `junctor add NAME`"},
+	{"packages",
+		"it is an entry of a registry: run `junctor import` with a file of the name server.json, or `junctor add NAME`"},
+	{"remotes",
+		"it is an entry of a registry: run `junctor import` with a file of the name server.json, or `junctor add NAME`"},
 	{"binds", "it is a configuration of agentgateway without a target of MCP"},
 	{"extensions", "it is a configuration of Goose or of an editor without servers of MCP"},
 	{"hooks", "it is the settings file of a client, whose servers are in another file"},

@@ -46,7 +46,8 @@ func contentYAML(body []byte, c *Client) (all Content, err error) {
 	if err := all.docker(&y, root); err != nil || all.Servers != nil {
 		return all, err
 	}
-	if yamlMember(root, "binds") != nil || yamlMember(root, "mcp") != nil && yamlMember(yamlMember(root, "mcp"), "targets") != nil {
+	if yamlMember(root, "binds") != nil ||
+		yamlMember(root, "mcp") != nil && yamlMember(yamlMember(root, "mcp"), "targets") != nil {
 		v, err := y.plain(root, 0)
 		if err != nil {
 			return all, err
@@ -78,7 +79,8 @@ func contentYAML(body []byte, c *Client) (all Content, err error) {
 	if what := otherKind(func(name string) bool { return yamlMember(root, name) != nil }); what != "" {
 		return all, yamlError(root, "%s", what)
 	}
-	return all, yamlError(root, "no servers: there is neither a registry nor any of the members %s", strings.Join(serversMembers, ", "))
+	return all, yamlError(root, "no servers: there is neither a registry nor any of the members %s",
+		strings.Join(serversMembers, ", "))
 }
 
 // quoted matches texts of the file in errors of the library.

@@ -80,5 +80,6 @@ func isKey(segment string) bool {
 	if segment == "" || strings.Contains(segment, mark) {
 		return false
 	}
-	return len(secretsIn(segment)) > 0 || knownSecret.MatchString(segment) || len(segment) >= 24 && strings.ContainsAny(segment, "0123456789")
+	return len(secretsIn(segment)) > 0 || knownSecret.MatchString(segment) ||
+		len(segment) >= 24 && strings.ContainsAny(segment, "0123456789")
 }

@@ -41,7 +41,8 @@ func isScript(words []string, i int) bool {
 
 // isRemote reports whether a command starts mcp-remote, which replaces ${VAR} in its headers.
 func isRemote(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return word == "mcp-remote" || strings.HasPrefix(word, "mcp-remote@") })
+	return slices.ContainsFunc(words,
+		func(word string) bool { return word == "mcp-remote" || strings.HasPrefix(word, "mcp-remote@") })
 }
 
 // left reports whether a reference to a variable is left to the program: env gives the
@@ -103,7 +104,8 @@ func (c *converter) argument(command []string, i int, word string) string {
 	switch {
 	case (before == "-u" || before == "--user") && userPassword.MatchString(s.text):
 		return c.write(s, []span{{to: len(s.text), name: "user"}}, "args."+before)
-	case i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") && !shellOption.MatchString(before):
+	case i > 1 && flag != before && !strings.HasPrefix(word, "-") && !strings.Contains(before, "=") &&
+		!shellOption.MatchString(before):
 		if isURL(s.text) {
 			return c.write(s, inURL(s.text), "args."+before)
 		}
@@ -147,7 +149,8 @@ func assigned(word string) (span, bool) {
 	}
 	name, value, ok := strings.Cut(word, ":")
 	trimmed := strings.TrimLeft(value, " ")
-	if ok && identifier.MatchString(name) && !strings.HasPrefix(value, "//") && (sounds(name) || knownSecret.MatchString(trimmed)) && secretValue(name, trimmed) {
+	if ok && identifier.MatchString(name) && !strings.HasPrefix(value, "//") &&
+		(sounds(name) || knownSecret.MatchString(trimmed)) && secretValue(name, trimmed) {
 		return span{len(name) + 1, len(word), name, "args." + name}, true
 	}
 	return span{}, false
@@ -155,5 +158,6 @@ func assigned(word string) (span, bool) {
 
 // secretValue reports whether the value of a setting with the name of a secret is one.
 func secretValue(name, value string) bool {
-	return value != "" && !strings.Contains(value, mark) && !plainValue.MatchString(value) && !(strings.HasPrefix(value, "$") && !sounds(name))
+	return value != "" && !strings.Contains(value, mark) && !plainValue.MatchString(value) &&
+		!(strings.HasPrefix(value, "$") && !sounds(name))
 }

@@ -98,7 +98,8 @@ func (c *converter) oauth(o *clientconfig.OAuth) {
 	c.out.line(`auth "oauth" {`)
 	c.visible = true
 	for _, setting := range []struct{ attribute, text string }{
-		{"client_id", o.ClientID}, {"issuer", o.Issuer}, {"resource", o.Resource}, {"redirect_url", o.RedirectURL}, {"grant", o.Grant},
+		{"client_id", o.ClientID}, {"issuer", o.Issuer}, {"resource", o.Resource}, {"redirect_url", o.RedirectURL},
+		{"grant", o.Grant},
 	} {
 		if c.where = "oauth." + setting.attribute; setting.text != "" {
 			c.out.line("%s = %s", setting.attribute, c.expression(setting.text))

@@ -53,7 +53,8 @@ func (c *converter) environmentOf(s clientconfig.Server) {
 	c.out.line("env = merge(concat(")
 	for _, path := range s.EnvFiles {
 		c.where = "envFile"
-		c.out.line(`[for line in split("\n", %s) : { (%s) = %s } if %s],`, c.contentOf(path), lineName, lineValue, lineHasBoth)
+		c.out.line(`[for line in split("\n", %s) : { (%s) = %s } if %s],`,
+			c.contentOf(path), lineName, lineValue, lineHasBoth)
 	}
 	c.valueMap("[{", "env", s.Env)
 	if len(s.Env) > 0 {
@@ -136,13 +137,16 @@ func notInHeader(r rune) bool { return r != '\t' && (r < ' ' || r > '~') }
 
 // proper returns the values whose names have a form, each once whatever its case, and that
 // have no bad character. The others are noted.
-func (c *converter) proper(of string, values map[string]string, name *lazyregexp.Regexp, bad func(rune) bool) map[string]string {
+func (c *converter) proper(of string, values map[string]string, name *lazyregexp.Regexp,
+	bad func(rune) bool) map[string]string {
 	kept := maps.Clone(values)
 	var first []string
 	for _, n := range slices.Sorted(maps.Keys(values)) {
-		twice := of == "headers" && slices.ContainsFunc(first, func(other string) bool { return strings.EqualFold(other, n) })
+		twice := of == "headers" &&
+			slices.ContainsFunc(first, func(other string) bool { return strings.EqualFold(other, n) })
 		if twice || !name.MatchString(n) || strings.ContainsFunc(values[n], bad) {
-			c.note("%s.%s was left out: its name occurs twice, or the name or the value has a character that none can have", of, shownName(n))
+			c.note("%s.%s was left out: its name occurs twice, or the name or the value has a character that none can have",
+				of, shownName(n))
 			delete(kept, n)
 			continue
 		}

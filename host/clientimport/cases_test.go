@@ -49,7 +49,8 @@ func TestReferences(t *testing.T) {
 		{"a${pathSeparator}b", `"a/b"`, ""},
 		{"${extensionPath}${/}x", `"/c/dir/x"`, ""},
 		{"${CLAUDE_PLUGIN_ROOT}/x", `"/c/dir/x"`, ""},
-		{"${workspaceFolder:api}/x", `"$${workspaceFolder:api}/x"`, `args.1 refers to something that is not followed here: "${workspaceFolder:api}"`},
+		{"${workspaceFolder:api}/x", `"$${workspaceFolder:api}/x"`,
+			`args.1 refers to something that is not followed here: "${workspaceFolder:api}"`},
 		{"${workspaceFolderBasename}", `"$${workspaceFolderBasename}"`, "not followed"},
 		{"${config:a.b}", `"$${config:a.b}"`, "not followed"},
 		{"${command:a.b}", `"$${command:a.b}"`, "not followed"},
@@ -67,13 +68,16 @@ func TestReferences(t *testing.T) {
 		{"$", `"$"`, ""},
 		{"${}", `"$${}"`, ""},
 	} {
-		for _, kind := range []string{`"command": "x", "args": [%q]`, `"command": "x", "env": {"API_KEY": %q}`, `"url": "https://h.example", "headers": {"X-Api-Key": %q}`} {
+		for _, kind := range []string{`"command": "x", "args": [%q]`,
+			`"command": "x", "env": {"API_KEY": %q}`, `"url": "https://h.example", "headers": {"X-Api-Key": %q}`} {
 			blocks, notes, secrets := imported(t, "", fmt.Sprintf(`"r": {`+kind+`}`, c.text), Environment{})
 			if strings.Contains(kind, "args") {
-				if !strings.Contains(blocks, `["x", `+c.want+`]`) || !strings.Contains(notes, c.note) || c.note == "" && notes != "" {
+				if !strings.Contains(blocks, `["x", `+c.want+`]`) || !strings.Contains(notes, c.note) ||
+					c.note == "" && notes != "" {
 					t.Errorf("%s: want %s and %q\n%s\n%s", c.text, c.want, c.note, blocks, notes)
 				}
-				if stays := strings.Contains(c.note, "not followed") || strings.Contains(c.note, "placeholder"); stays != strings.Contains(blocks, "enabled = false") {
+				if stays := strings.Contains(c.note, "not followed") ||
+					strings.Contains(c.note, "placeholder"); stays != strings.Contains(blocks, "enabled = false") {
 					t.Errorf("%s: enabled\n%s", c.text, blocks)
 				}
 			}
@@ -89,11 +93,15 @@ func TestReferences(t *testing.T) {
 // TestPlaceholders: what examples have in the place of a secret is asked for.
 func TestPlaceholders(t *testing.T) {
 	for text, is := range map[string]bool{
-		"<YOUR_API_KEY>": true, "<your key>": true, "your-api-key": true, "YOUR_API_KEY_HERE": true, "{{API_KEY}}": true, "{API_KEY}": true, "%API_KEY%": true,
-		"[your token]": true, "xxxxxxxx": true, "...": true, "***": true, "sk-...": true, "ghp_xxxx": true, "changeme": true, "insert your token here": true, "replace_me": true, "Bearer <token>": true,
-		"hunter2": false, "your-mother-was-a-hamster": false, "add-more-salt-99": false, "<a>b<c>": false, "x1x2": false, `{"a": "b"}`: false,
+		"<YOUR_API_KEY>": true, "<your key>": true, "your-api-key": true, "YOUR_API_KEY_HERE": true,
+		"{{API_KEY}}": true, "{API_KEY}": true, "%API_KEY%": true,
+		"[your token]": true, "xxxxxxxx": true, "...": true, "***": true, "sk-...": true, "ghp_xxxx": true,
+		"changeme": true, "insert your token here": true, "replace_me": true, "Bearer <token>": true,
+		"hunter2": false, "your-mother-was-a-hamster": false, "add-more-salt-99": false,
+		"<a>b<c>": false, "x1x2": false, `{"a": "b"}`: false,
 	} {
-		_, notes, secrets := imported(t, "", fmt.Sprintf(`"r": {"command": "x", "env": {"API_KEY": %q}}`, text), Environment{})
+		_, notes, secrets := imported(t, "",
+			fmt.Sprintf(`"r": {"command": "x", "env": {"API_KEY": %q}}`, text), Environment{})
 		if len(secrets) != 1 || (secrets[0].Value == "") != is || is != strings.Contains(notes, "placeholder") {
 			t.Errorf("%s: %+v %s", text, secrets, notes)
 		}
@@ -106,9 +114,11 @@ func TestExamples(t *testing.T) {
 		"your-team-id": true, "YOUR_PROJECT_ID": true, "your profile name": true, "your-region-here": true,
 		"us-east-1": false, "yourteam": false, "your-mother-was-a-hamster": false, "my-team-id": false,
 	} {
-		for _, entry := range []string{`"command": "x", "env": {"TEAM": %q}`, `"command": "x", "args": [%q]`, `"url": "https://h.example", "headers": {"X-Team": %q}`} {
+		for _, entry := range []string{`"command": "x", "env": {"TEAM": %q}`,
+			`"command": "x", "args": [%q]`, `"url": "https://h.example", "headers": {"X-Team": %q}`} {
 			blocks, notes, _ := imported(t, "", fmt.Sprintf(`"r": {`+entry+`}`, text), Environment{})
-			if !strings.Contains(blocks, text) || is != strings.Contains(blocks, "enabled = false") || is != strings.Contains(notes, "is a placeholder") {
+			if !strings.Contains(blocks, text) || is != strings.Contains(blocks, "enabled = false") ||
+				is != strings.Contains(notes, "is a placeholder") {
 				t.Errorf("%s in %s:\n%s\n%s", text, entry, blocks, notes)
 			}
 		}
@@ -120,18 +130,25 @@ func TestExamples(t *testing.T) {
 func TestSecretsInTexts(t *testing.T) {
 	const s = "sekret12345"
 	for _, c := range []struct{ entry, want string }{
-		{`"command": "docker", "args": ["run", "--env=API_KEY=sekret12345", "i"]`, `"--env=API_KEY=${env("R_API_KEY")}"`},
+		{`"command": "docker", "args": ["run", "--env=API_KEY=sekret12345", "i"]`,
+			`"--env=API_KEY=${env("R_API_KEY")}"`},
 		{`"command": "docker", "args": ["run", "-e", "API_KEY=sekret12345", "i"]`, `"API_KEY=${env("R_API_KEY")}"`},
 		{`"command": "sh", "args": ["-c", "API_KEY=sekret12345 npx x"]`, `"API_KEY=${env("R_API_KEY")} npx x"`},
-		{`"command": "sh", "args": ["-c", "export API_KEY='sekret12345'; x"]`, `"export API_KEY='${env("R_API_KEY")}'; x"`},
+		{`"command": "sh", "args": ["-c", "export API_KEY='sekret12345'; x"]`,
+			`"export API_KEY='${env("R_API_KEY")}'; x"`},
 		{`"command": "bash", "args": ["-lc", "npx x --api-key sekret12345"]`, `--api-key ${env("R_API_KEY")}"`},
-		{`"command": "cmd", "args": ["/c", "set API_KEY=sekret12345&& npx x"]`, `"set API_KEY=${env("R_API_KEY")}&& npx x"`},
+		{`"command": "cmd", "args": ["/c", "set API_KEY=sekret12345&& npx x"]`,
+			`"set API_KEY=${env("R_API_KEY")}&& npx x"`},
 		{`"command": "x", "args": ["--config", "\"{\\\"apiKey\\\":\\\"sekret12345\\\"}\""]`, `${env("R_APIKEY")}`},
-		{`"command": "x", "args": ["{\"a\": {\"password\": \"sekret12345\"}}"]`, `{\"a\": {\"password\": \"${env("R_PASSWORD")}\"}}`},
+		{`"command": "x", "args": ["{\"a\": {\"password\": \"sekret12345\"}}"]`,
+			`{\"a\": {\"password\": \"${env("R_PASSWORD")}\"}}`},
 		{`"command": "x", "args": ["--dsn=postgres://u:sekret12345@h/d"]`, `${env("R_DSN")}`},
-		{`"command": "x", "args": ["postgres://u:sekret12345@${H}/d"]`, `"postgres://u:${env("R_PASSWORD")}@${env("H")}/d"`},
-		{`"command": "x", "env": {"DB": "postgres://u:sekret12345@${H:-h}/d"}`, `"postgres://u:${keyring("r-password")}@${env("H", "h")}/d"`},
-		{`"command": "x", "env": {"DB": "Server=${H};Password=sekret12345;X=1"}`, `"Server=${env("H")};Password=${keyring("r-password")};X=1"`},
+		{`"command": "x", "args": ["postgres://u:sekret12345@${H}/d"]`,
+			`"postgres://u:${env("R_PASSWORD")}@${env("H")}/d"`},
+		{`"command": "x", "env": {"DB": "postgres://u:sekret12345@${H:-h}/d"}`,
+			`"postgres://u:${keyring("r-password")}@${env("H", "h")}/d"`},
+		{`"command": "x", "env": {"DB": "Server=${H};Password=sekret12345;X=1"}`,
+			`"Server=${env("H")};Password=${keyring("r-password")};X=1"`},
 		{`"command": "x", "env": {"API_KEY": "${API_KEY:-sekret12345}"}`, `API_KEY = keyring("r-api-key")`},
 		{`"url": "https://h.example/mcp", "headers": {"Authorization": "Bearer ${T:-sekret12345}"}`, `keyring("r-`},
 		{`"url": "https://h.example/mcp", "headers": {"X-Api-Key": "${T:-sekret12345}"}`, `keyring("r-`},
@@ -142,7 +159,8 @@ func TestSecretsInTexts(t *testing.T) {
 		{`"command": "x", "args": ["postgres://u:${T:-sekret12345}@h/db"]`, `"postgres://u:${env("R_`},
 		{`"command": "sh", "args": ["-c", "TOKEN=${T:-sekret12345} x"]`, `"TOKEN=${env("R_`},
 		{`"command": "docker", "args": ["run", "-e", "TOKEN=${T:-sekret12345}", "i"]`, `"TOKEN=${env("R_`},
-		{`"command": "x", "env": {"FOO": "-----BEGIN PRIVATE KEY-----\nsekret12345\n-----END PRIVATE KEY-----\n"}`, `keyring("r-`},
+		{`"command": "x", "env": {"FOO": "-----BEGIN PRIVATE KEY-----\nsekret12345\n-----END PRIVATE KEY-----\n"}`,
+			`keyring("r-`},
 		{`"command": "x", "env": {"FOO": "a -----BEGIN RSA PRIVATE KEY-----\\nsekret12345"}`, `FOO = keyring("r-`},
 		{`"command": "x", "args": ["--key-data", "-----BEGIN EC PRIVATE KEY-----\nsekret12345"]`, `env("R_`},
 		{`"command": "x", "args": ["--header", "X-Api-Key: sekret12345"]`, `${env("R_X_API_KEY")}`},
@@ -150,8 +168,10 @@ func TestSecretsInTexts(t *testing.T) {
 		{`"url": "https://u:sekret12345@h.example/mcp"`, `"https://u:${env("R_PASSWORD")}@h.example/mcp"`},
 		{`"url": "https://u:sekret12345@${H}/mcp"`, `"https://u:${env("R_PASSWORD")}@${env("H")}/mcp"`},
 		{`"url": "https://sekret12345@h.example/mcp"`, `"https://${env("R_TOKEN")}@h.example/mcp"`},
-		{`"url": "https://h.example/mcp", "headers": {"X-Config": "{\"token\": \"sekret12345\", \"host\": \"${H}\"}"}`, `"{\"token\": \"${keyring("r-token")}\", \"host\": \"${env("H")}\"}"`},
-		{`"url": "https://h.example/mcp", "headersHelper": "print --token sekret12345"`, `--token ${env("R_TOKEN")} ) && printf`},
+		{`"url": "https://h.example/mcp", "headers": {"X-Config": "{\"token\": \"sekret12345\", \"host\": \"${H}\"}"}`,
+			`"{\"token\": \"${keyring("r-token")}\", \"host\": \"${env("H")}\"}"`},
+		{`"url": "https://h.example/mcp", "headersHelper": "print --token sekret12345"`,
+			`--token ${env("R_TOKEN")} ) && printf`},
 	} {
 		blocks, notes, _ := imported(t, "", `"r": {`+c.entry+`}`, Environment{})
 		if !strings.Contains(blocks, c.want) || strings.Contains(blocks+notes, s) {
@@ -163,8 +183,9 @@ func TestSecretsInTexts(t *testing.T) {
 // TestNoSecrets: texts that have no secret stay.
 func TestNoSecrets(t *testing.T) {
 	for _, text := range []string{
-		"--key-file=/etc/key.pem", "--token-limit=4096", "--auth=true", "--user=1000:1000", "NODE_ENV=production", "--header", "Accept: text/html", "--tokenizer", "https://h.example/auth/login",
-		"monkey=banana split", "--no-auth", "postgres://u@h/d", "http://localhost:8080/token", "C:\\Users\\key\\x.exe", "{\"a\": 1}", "a=b=c",
+		"--key-file=/etc/key.pem", "--token-limit=4096", "--auth=true", "--user=1000:1000", "NODE_ENV=production",
+		"--header", "Accept: text/html", "--tokenizer", "https://h.example/auth/login", "monkey=banana split",
+		"--no-auth", "postgres://u@h/d", "http://localhost:8080/token", "C:\\Users\\key\\x.exe", "{\"a\": 1}", "a=b=c",
 	} {
 		blocks, _, secrets := imported(t, "", fmt.Sprintf(`"r": {"command": "x", "args": [%q]}`, text), Environment{})
 		if len(secrets) > 0 && text != "monkey=banana split" {
@@ -181,17 +202,22 @@ func TestOwnVariables(t *testing.T) {
 		entry, want string
 		enabled     bool
 	}{
-		{`"command": "npx", "args": ["mcp-remote", "https://h.example/mcp", "--header", "Authorization:${A}"], "env": {"A": "Bearer v"}`, `"Authorization:$${A}"`, true},
-		{`"command": "npx", "args": ["-y", "mcp-remote@latest", "--header", "Authorization:${A}"], "env": {"A": "${A}"}`, `"Authorization:$${A}"`, false},
+		{`"command": "npx", "args": ["mcp-remote", "https://h.example/mcp", "--header", "Authorization:${A}"], "env": {"A": "Bearer v"}`,
+			`"Authorization:$${A}"`, true},
+		{`"command": "npx", "args": ["-y", "mcp-remote@latest", "--header", "Authorization:${A}"], "env": {"A": "${A}"}`,
+			`"Authorization:$${A}"`, false},
 		{`"command": "npx", "args": ["mcp-remote", "--header", "Authorization:${A}"]`, `pass_env = ["A"]`, false},
 		{`"command": "x", "args": ["--a", "${A}"], "env": {"A": "v"}`, `"$${A}"`, true},
 		{`"command": "x", "args": ["--a", "${A}"], "env": {"A": "${A}"}`, `env("A")]`, false},
 		{`"command": "x", "args": ["--a", "${A}"]`, `env("A")]`, false},
-		{`"command": "sh", "args": ["-c", ". ./.env; exec server --token ${TOKEN}"]`, `--token $${TOKEN}"] pass_env = ["TOKEN"]`, true},
-		{`"command": "/bin/bash", "args": ["-lc", "TOKEN=$(cat f); x ${TOKEN} ${HOME}"]`, `x $${TOKEN} $${HOME}"] }`, true},
+		{`"command": "sh", "args": ["-c", ". ./.env; exec server --token ${TOKEN}"]`,
+			`--token $${TOKEN}"] pass_env = ["TOKEN"]`, true},
+		{`"command": "/bin/bash", "args": ["-lc", "TOKEN=$(cat f); x ${TOKEN} ${HOME}"]`,
+			`x $${TOKEN} $${HOME}"] }`, true},
 		{`"command": "sh", "args": ["-c", "x ${A:-b} ${A##*/} ${#A}"]`, `$${A:-b} $${A##*/} $${#A}`, true},
 		{`"command": "docker", "args": ["run", "i", "sh", "-c", "x ${A}"]`, `env("A")`, false},
-		{`"command": "op", "args": ["run", "--", "x"], "env": {"API_KEY": "op://v/i/f"}`, `API_KEY = "op://v/i/f"`, true},
+		{`"command": "op", "args": ["run", "--", "x"], "env": {"API_KEY": "op://v/i/f"}`,
+			`API_KEY = "op://v/i/f"`, true},
 	} {
 		blocks, notes, _ := imported(t, "", `"r": {`+c.entry+`}`, unset)
 		if !strings.Contains(blocks, c.want) || c.enabled == strings.Contains(blocks, "enabled = false") {
@@ -202,7 +228,9 @@ func TestOwnVariables(t *testing.T) {
 
 // TestMissingFiles: a file that does not exist disables its server.
 func TestMissingFiles(t *testing.T) {
-	in := Environment{IsFile: func(path string) bool { return path == "/c/dir/k" || path == "~/k" || path == "/c/.env" }, Into: "/c"}
+	in := Environment{
+		IsFile: func(path string) bool { return path == "/c/dir/k" || path == "~/k" || path == "/c/.env" }, Into: "/c",
+	}
 	for entry, want := range map[string]string{
 		`"env": {"K": "{file:./k}"}`:                  `file("dir/k")`,
 		`"env": {"K": "{file:~/k}"}`:                  `file("${env("HOME")}/k")`,
@@ -213,7 +241,8 @@ func TestMissingFiles(t *testing.T) {
 		`"args": ["{file:/none}"], "disabled": false`: `enabled = false`,
 	} {
 		blocks, notes, _ := imported(t, "opencode", `"r": {"command": "x", `+entry+`}`, in)
-		if !strings.Contains(blocks, want) || strings.Contains(blocks, "enabled = false") != strings.Contains(notes, "create the file") {
+		if !strings.Contains(blocks, want) ||
+			strings.Contains(blocks, "enabled = false") != strings.Contains(notes, "create the file") {
 			t.Errorf("%s: want %s\n%s\n%s", entry, want, blocks, notes)
 		}
 	}
@@ -226,10 +255,13 @@ func TestNames(t *testing.T) {
 		{`"My Server": 1, "My-Server": 1`, "", "My-Server-2 My-Server"},
 		{`"a b": 1, "a.b": 1, "a-b-2": 1`, "", "a-b a-b-3 a-b-2"},
 		{`"a__b": 1, "c_": 1, "-x-": 1, "1": 1`, "", "a_b c x server-1"},
-		{`"` + strings.Repeat("a", 41) + `": 1, "` + strings.Repeat("a", 42) + `": 1`, "", strings.Repeat("a", 40) + " " + strings.Repeat("a", 38) + "-2"},
+		{`"` + strings.Repeat("a", 41) + `": 1, "` + strings.Repeat("a", 42) + `": 1`,
+			"", strings.Repeat("a", 40) + " " + strings.Repeat("a", 38) + "-2"},
 		{`"a b": 1, "c": 1`, "a-b", "c"},
 	} {
-		file, err := clientconfig.ReadContent([]byte(`{"mcpServers": {`+strings.ReplaceAll(c.servers, ": 1", `: {"command": "x"}`)+`}}`), nil)
+		file, err := clientconfig.ReadContent(
+			[]byte(`{"mcpServers": {`+strings.ReplaceAll(c.servers, ": 1", `: {"command": "x"}`)+`}}`), nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +280,9 @@ func TestNames(t *testing.T) {
 // TestScriptsOfShells: what looks like a reference within a script of PowerShell is its own.
 func TestScriptsOfShells(t *testing.T) {
 	for _, script := range []string{`$env:X='y'; z`, `$env:X = 1; z $env:X`, `z $env:X`} {
-		text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"r": map[string]any{"command": "pwsh", "args": []string{"-c", script}}}})
+		text, err := json.Marshal(map[string]any{
+			"mcpServers": map[string]any{"r": map[string]any{"command": "pwsh", "args": []string{"-c", script}}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

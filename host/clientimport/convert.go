@@ -53,8 +53,10 @@ func Convert(file clientconfig.Content, in Environment) Result {
 
 // ConvertEntry writes a server from a registry as a block. Its values refer to inputs only: all
 // other text stands for itself. origin is NAME@VERSION.
-func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string, isSet func(variable string) bool) Result {
-	c := converter{in: Environment{IsSet: isSet}, inputs: inputs, names: map[string]bool{}, origin: origin, here: map[string]string{s.Name: label(s.Name)}}
+func ConvertEntry(s clientconfig.Server, inputs []clientconfig.Input, origin string,
+	isSet func(variable string) bool) Result {
+	c := converter{in: Environment{IsSet: isSet}, inputs: inputs, names: map[string]bool{}, origin: origin,
+		here: map[string]string{s.Name: label(s.Name)}}
 	c.convert(s)
 	c.HCL = hclwrite.Format([]byte(c.out.String()))
 	return c.Result
@@ -190,7 +192,8 @@ func isGateway(s clientconfig.Server) bool { return s.Name == "junctor" && s.URL
 
 // isJunctor reports whether a command is an entry that export wrote.
 func isJunctor(command []string) bool {
-	return len(command) > 1 && command[1] == "serve" && strings.TrimSuffix(filepath.Base(command[0]), ".exe") == "junctor"
+	return len(command) > 1 && command[1] == "serve" &&
+		strings.TrimSuffix(filepath.Base(command[0]), ".exe") == "junctor"
 }
 
 // mostText is the maximum size of a text of a server in bytes.

@@ -116,18 +116,24 @@ func TestLargeLists(t *testing.T) {
 		text    string
 		refused bool
 	}{
-		"servers":     {`{"mcpServers": {` + many(200_000, `"s%d": {"command": "x"}`) + `}}`, true},
-		"a fragment":  {`{` + many(200_000, `"s%d": {"command": "x"}`) + `}`, true},
-		"a list":      {`{"servers": [` + many(200_000, `{"command": "x%d"}`) + `]}`, true},
-		"roles":       {`{"roles": {` + many(100_000, `"r%d": []`) + `}}`, true},
-		"grants":      {`{"roles": {"r": [` + many(100_000, `{"server": "s%d", "access": "*"}`) + `]}}`, true},
-		"names":       {`{"roles": {"r": [{"server": "s", "access": "*", "tools": [` + many(300_000, `"t%d"`) + `]}]}}`, true},
-		"rules":       {`{"default": "allow", "rules": [` + many(5000, `{"tools": ["a*b*c__%d*"], "policy": "deny"}`) + `]}`, false},
-		"few rules":   {`{"rules": [` + many(100, `{"tools": ["a*b*c__%d*"], "policy": "allow"}, {"tools": ["*"], "roles": ["r"], "policy": "deny"}`) + `]}`, false},
-		"stars":       {`{"rules": [{"tools": ["` + strings.Repeat("*a", 100_000) + `"], "policy": "deny"}]}`, false},
-		"permissions": {`{"permissions": {"level": "yolo", "tool_permissions": {` + many(100_000, `"mcp_a_b_%d": {"enabled": false}`) + `}}}`, true},
-		"inputs":      {`{"inputs": [` + many(100_000, `{"id": "i%d", "password": true}`) + `], "servers": {"a": {"command": "x", "args": [` + many(2000, `"${input:i%d}"`) + `]}}}`, false},
-		"a catalog":   {"registry:\n" + strings.ReplaceAll(many(100_000, "  s%d: {image: x}"), ",", ""), true},
+		"servers":    {`{"mcpServers": {` + many(200_000, `"s%d": {"command": "x"}`) + `}}`, true},
+		"a fragment": {`{` + many(200_000, `"s%d": {"command": "x"}`) + `}`, true},
+		"a list":     {`{"servers": [` + many(200_000, `{"command": "x%d"}`) + `]}`, true},
+		"roles":      {`{"roles": {` + many(100_000, `"r%d": []`) + `}}`, true},
+		"grants":     {`{"roles": {"r": [` + many(100_000, `{"server": "s%d", "access": "*"}`) + `]}}`, true},
+		"names": {`{"roles": {"r": [{"server": "s", "access": "*", "tools": [` + many(300_000, `"t%d"`) + `]}]}}`,
+			true},
+		"rules": {`{"default": "allow", "rules": [` + many(5000, `{"tools": ["a*b*c__%d*"], "policy": "deny"}`) + `]}`,
+			false},
+		"few rules": {`{"rules": [` + many(
+			100, `{"tools": ["a*b*c__%d*"], "policy": "allow"}, {"tools": ["*"], "roles": ["r"], "policy": "deny"}`,
+		) + `]}`, false},
+		"stars": {`{"rules": [{"tools": ["` + strings.Repeat("*a", 100_000) + `"], "policy": "deny"}]}`, false},
+		"permissions": {`{"permissions": {"level": "yolo", "tool_permissions": {` +
+			many(100_000, `"mcp_a_b_%d": {"enabled": false}`) + `}}}`, true},
+		"inputs": {`{"inputs": [` + many(100_000, `{"id": "i%d", "password": true}`) +
+			`], "servers": {"a": {"command": "x", "args": [` + many(2000, `"${input:i%d}"`) + `]}}}`, false},
+		"a catalog": {"registry:\n" + strings.ReplaceAll(many(100_000, "  s%d: {image: x}"), ",", ""), true},
 	} {
 		file, err := clientconfig.ReadContent([]byte(c.text), nil)
 		if (err != nil) != c.refused {

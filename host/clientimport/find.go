@@ -21,14 +21,16 @@ type span struct {
 
 // secretWords are words of names of secrets beside those of package secretname, which are
 // parts of words.
-var secretWords = []string{"pat", "passphrase", "pass", "pwd", "pin", "session", "signing", "signature", "sig", "license", "licence", "dsn", "tok", "code", "otp", "sas"}
+var secretWords = []string{"pat", "passphrase", "pass", "pwd", "pin", "session", "signing", "signature", "sig",
+	"license", "licence", "dsn", "tok", "code", "otp", "sas"}
 
 // sounds reports whether a name is that of a kind of secret.
 func sounds(name string) bool {
 	if secretname.Sounds(name) {
 		return true
 	}
-	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(name),
+		func(r rune) bool { return r == '_' || r == '-' || r == '.' }), func(word string) bool {
 		return slices.Contains(secretWords, word)
 	})
 }
@@ -37,7 +39,9 @@ func sounds(name string) bool {
 var knownSecret = lazyregexp.New(`^(gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-|AKIA|ya29\.|eyJ[A-Za-z0-9_-]{10}|Bearer |Basic |[A-Za-z0-9+/_-]{40,}=*$)`)
 
 // plainValue matches values that are no secrets, whatever their name sounds like.
-var plainValue = lazyregexp.New(`^(?i:true|false|yes|no|on|off|none|null|[0-9]{1,6}|https?://[^/@?#]*/?[A-Za-z0-9/_.-]*|/[^:?]*)$`)
+var plainValue = lazyregexp.New(
+	`^(?i:true|false|yes|no|on|off|none|null|[0-9]{1,6}|https?://[^/@?#]*/?[A-Za-z0-9/_.-]*|/[^:?]*)$`,
+)
 
 // placeholder matches what examples have in the place of a secret.
 var placeholder = lazyregexp.New(`^(?i:(?:bearer |basic |token )?(?:sk-|gh[pousr]_|github_pat_|xox[abprs]-)?(?:` +
@@ -63,16 +67,24 @@ var forms = []struct {
 	needs string // what every text of the form has; empty: nothing
 	*lazyregexp.Regexp
 }{
-	{"", `"`, lazyregexp.New(`\\*"([^"\\]*)\\*"\s*:\s*\\*"([^"\\]+)`)},                                                                 // a member of JSON, also escaped
-	{"", "-", lazyregexp.New(`(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9_-]*)[ =]["']?([^\s"'-][^\s"']*)`)},                                    // a flag with its value
-	{"", "", lazyregexp.New(`(?i)\b(authorization|proxy-authorization|x-[a-z0-9-]+|api-?key)\s*[:=]\s*["']?([^"'\s]+(?: [^"'\s]+)?)`)}, // a header
-	{"", "=", lazyregexp.New(`(?i)\b(password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s"'&|]+)`)},                            // a member of a connection string
+	// A member of JSON, also escaped.
+	{"", `"`, lazyregexp.New(`\\*"([^"\\]*)\\*"\s*:\s*\\*"([^"\\]+)`)},
+	// A flag with its value.
+	{"", "-", lazyregexp.New(`(?:^|[\s"'])--?([A-Za-z][A-Za-z0-9_-]*)[ =]["']?([^\s"'-][^\s"']*)`)},
+	// A header.
+	{"", "", lazyregexp.New(
+		`(?i)\b(authorization|proxy-authorization|x-[a-z0-9-]+|api-?key)\s*[:=]\s*["']?([^"'\s]+(?: [^"'\s]+)?)`,
+	)},
+	// A member of a connection string.
+	{"", "=", lazyregexp.New(`(?i)\b(password|passwd|pwd|accountkey|sharedaccesskey)\s*=\s*([^;\s"'&|]+)`)},
 	{"authorization", "", lazyregexp.New(`(?i)\b(?:bearer|basic)\s+([a-z0-9._~+/=-]{8,})`)},
 	{"password", "://", lazyregexp.New(`://[^/?#@:\s"']*:([^/?#\s"']+)@`)},
 	{"token", "://", lazyregexp.New(`://([^/?#@:\s"']{8,})@`)},
 	{"token", "", lazyregexp.New(`\b((?:gh[pousr]_|github_pat_|glpat-|sk-|xox[abprs]-)[A-Za-z0-9_-]{4,}|AKIA[A-Z0-9]{12,}|eyJ[A-Za-z0-9_-]{10,}[A-Za-z0-9._-]*)`)},
-	{"key", "PRIVATE KEY-----", lazyregexp.New(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))`)},
-	{"webhook", "/", lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
+	{"key", "PRIVATE KEY-----",
+		lazyregexp.New(`(?s)(-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$))`)},
+	{"webhook", "/",
+		lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
 }
 
 // mostSpans is the maximum number of secrets in one text. A text with more is one as a whole.
@@ -114,7 +126,8 @@ func secretsIn(text string) (all []span) {
 // a secret, whatever its name.
 func found(name, value string, certain bool) bool {
 	switch {
-	case value == "", strings.Contains(value, mark), plainValue.MatchString(value), strings.HasPrefix(value, "$"), placeholder.MatchString(value):
+	case value == "", strings.Contains(value, mark), plainValue.MatchString(value), strings.HasPrefix(value, "$"),
+		placeholder.MatchString(value):
 		return false
 	}
 	return certain || sounds(name) || knownSecret.MatchString(value)

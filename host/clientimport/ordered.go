@@ -26,7 +26,8 @@ func (c *policyConverter) fallback(rules []*converted) []*converted {
 	switch {
 	case c.policy.allow && !allow: // resources and prompts have the default of the file
 		c.policy.allow = false
-		c.policy.add(holder{}, rule{Rule: clientconfig.Rule{Effect: clientconfig.Allow, Resources: []string{"*"}, Prompts: []string{"*"}}})
+		c.policy.add(holder{},
+			rule{Rule: clientconfig.Rule{Effect: clientconfig.Allow, Resources: []string{"*"}, Prompts: []string{"*"}}})
 	case !c.policy.allow && allow:
 		c.policy.add(holder{}, rule{Rule: clientconfig.Rule{Effect: clientconfig.Allow, Tools: []string{"*"}}})
 	}

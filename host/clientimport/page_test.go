@@ -21,7 +21,8 @@ func TestPage(t *testing.T) {
 	}
 	page := string(text)
 	for name, table := range map[string]string{
-		"references": referenceTable(), "members": memberTable("member", clientconfig.Members), "members of files": memberTable("beside the servers", clientconfig.FileMembers),
+		"references": referenceTable(), "members": memberTable("member", clientconfig.Members),
+		"members of files": memberTable("beside the servers", clientconfig.FileMembers),
 	} {
 		begin := fmt.Sprintf("<!-- %s: written by go test ./host/clientimport -run Page -update -->\n", name)
 		before, rest, opened := strings.Cut(page, begin)

@@ -48,7 +48,8 @@ type grant struct {
 // allowedThere decides as avelino's mcp does.
 func allowedThere(a *accessList, u use) bool {
 	for _, r := range a.Rules {
-		if u.kind == policy.Tool && about(r.Subjects, []string{u.subject}) && about(r.Roles, u.roles) && anyGlob(r.Tools, u.server+"__"+u.name) {
+		if u.kind == policy.Tool && about(r.Subjects, []string{u.subject}) && about(r.Roles, u.roles) &&
+			anyGlob(r.Tools, u.server+"__"+u.name) {
 			return r.Policy == "allow"
 		}
 	}
@@ -70,7 +71,8 @@ func allowedThere(a *accessList, u use) bool {
 }
 
 func about(names, have []string) bool {
-	return len(names) == 0 || slices.Contains(names, "*") || slices.ContainsFunc(have, func(s string) bool { return slices.Contains(names, s) })
+	return len(names) == 0 || slices.Contains(names, "*") ||
+		slices.ContainsFunc(have, func(s string) bool { return slices.Contains(names, s) })
 }
 
 func anyGlob(globs []string, text string) bool {
@@ -78,7 +80,8 @@ func anyGlob(globs []string, text string) bool {
 }
 
 func itemOf(g grant, u use) bool {
-	globs := map[policy.Kind][]string{policy.Tool: g.Tools, policy.Resource: g.Resources, policy.Prompt: g.Prompts}[u.kind]
+	globs := map[policy.Kind][]string{policy.Tool: g.Tools, policy.Resource: g.Resources,
+		policy.Prompt: g.Prompts}[u.kind]
 	return len(globs) == 0 || anyGlob(globs, u.name)
 }
 
@@ -94,7 +97,8 @@ func covers(a *accessList, g grant, u use) bool {
 
 // here returns the policy of a block.
 func here(t interface{ Fatalf(string, ...any) }, block []byte, servers ...string) *policy.Policy {
-	c, diags := config.Load(context.Background(), config.Options{Text: block, Path: "x.hcl", Lookup: func(string) (string, bool) { return "", false }})
+	c, diags := config.Load(context.Background(),
+		config.Options{Text: block, Path: "x.hcl", Lookup: func(string) (string, bool) { return "", false }})
 	if c == nil || diags.HasErrors() {
 		t.Fatalf("%v\n%s", diags, block)
 		return nil
@@ -111,15 +115,17 @@ func allowedHere(p *policy.Policy, u use) bool {
 	if u.subject == "anonymous" {
 		who = authn.Anonymous()
 	}
-	d := p.Decide(&policy.Query{Principal: &who, Item: policy.Item{Server: u.server, Kind: u.kind, Name: u.name}, Access: u.access, Args: []byte("{}")})
+	d := p.Decide(&policy.Query{Principal: &who, Item: policy.Item{Server: u.server, Kind: u.kind, Name: u.name},
+		Access: u.access, Args: []byte("{}")})
 	return d.Allows()
 }
 
 var (
-	someServers  = []string{"sentry", "slack", "sentry-eu", "a_b"}
-	someTools    = []string{"get_issue", "issues", "delete", "_x", "admin_panel"}
-	toolGlobs    = []string{"*", "get_*", "*_issue", "issues", "delete", "*admin*", "d*e"}
-	seenGlobs    = []string{"*", "**", "sentry__*", "*_issues", "*__issues", "*admin*", "s*__get_*", "sentry__delete", "sentry__*_get_issue", "delete", "*_", "a_b*", "a__b*", "*y__*", "sentry_*", "slack*", "s*t*__i*s"}
+	someServers = []string{"sentry", "slack", "sentry-eu", "a_b"}
+	someTools   = []string{"get_issue", "issues", "delete", "_x", "admin_panel"}
+	toolGlobs   = []string{"*", "get_*", "*_issue", "issues", "delete", "*admin*", "d*e"}
+	seenGlobs   = []string{"*", "**", "sentry__*", "*_issues", "*__issues", "*admin*", "s*__get_*", "sentry__delete",
+		"sentry__*_get_issue", "delete", "*_", "a_b*", "a__b*", "*y__*", "sentry_*", "slack*", "s*t*__i*s"}
 	serverGlobs  = []string{"*", "sentry", "s*", "*y", "slack", "other"}
 	someSubjects = []string{"alice", "bob", "anonymous", "local", "x\u0300y"}
 	someRoles    = []string{"dev", "ops"}
@@ -140,7 +146,8 @@ func uses() (all []use) {
 						all = append(all, use{subject, server, name, roles, policy.Tool, access})
 					}
 				}
-				all = append(all, use{subject, server, "file:///a", roles, policy.Resource, policy.Read}, use{subject, server, "greet", roles, policy.Prompt, policy.Read})
+				all = append(all, use{subject, server, "file:///a", roles, policy.Resource, policy.Read},
+					use{subject, server, "greet", roles, policy.Prompt, policy.Read})
 			}
 		}
 	}
@@ -157,11 +164,14 @@ func TestOrderedRulesDecideAsBefore(t *testing.T) {
 		var rules []map[string]any
 		for range rapid.IntRange(1, 5).Draw(t, "rules") {
 			rules = append(rules, map[string]any{
-				"subjects": few(append(someSubjects, "*"), 2, "subjects"), "roles": few(append(someRoles, "*"), 2, "roles"),
-				"tools": few(seenGlobs, 2, "tools"), "policy": rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "policy"),
+				"subjects": few(append(someSubjects, "*"), 2, "subjects"),
+				"roles":    few(append(someRoles, "*"), 2, "roles"),
+				"tools":    few(seenGlobs, 2, "tools"),
+				"policy":   rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "policy"),
 			})
 		}
-		compare(t, map[string]any{"default": rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "default"), "rules": rules})
+		compare(t,
+			map[string]any{"default": rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "default"), "rules": rules})
 	})
 }
 
@@ -172,8 +182,9 @@ func TestGrantsAllowNoMoreThanBefore(t *testing.T) {
 		grants := func() (all []map[string]any) {
 			for range rapid.IntRange(0, 3).Draw(t, "grants") {
 				g := map[string]any{
-					"server": rapid.SampledFrom(serverGlobs).Draw(t, "server"), "access": rapid.SampledFrom([]string{"read", "write", "*"}).Draw(t, "access"),
-					"deny": rapid.Bool().Draw(t, "deny"),
+					"server": rapid.SampledFrom(serverGlobs).Draw(t, "server"),
+					"access": rapid.SampledFrom([]string{"read", "write", "*"}).Draw(t, "access"),
+					"deny":   rapid.Bool().Draw(t, "deny"),
 				}
 				if rapid.Bool().Draw(t, "narrow") {
 					g["tools"] = []string{rapid.SampledFrom(toolGlobs).Draw(t, "tool")}
@@ -186,10 +197,12 @@ func TestGrantsAllowNoMoreThanBefore(t *testing.T) {
 			return slices.Clip(append([]map[string]any{}, all...))
 		}
 		compare(t, map[string]any{
-			"default": rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "default"), "strictClassification": rapid.Bool().Draw(t, "strict"),
-			"roles": map[string]any{"dev": grants(), "ops": grants()},
+			"default":              rapid.SampledFrom([]string{"allow", "deny"}).Draw(t, "default"),
+			"strictClassification": rapid.Bool().Draw(t, "strict"),
+			"roles":                map[string]any{"dev": grants(), "ops": grants()},
 			"subjects": map[string]any{
-				"alice": map[string]any{"roles": []string{"dev"}, "extra": grants()}, "anonymous": map[string]any{"extra": grants()}, "local": map[string]any{"extra": grants()},
+				"alice":     map[string]any{"roles": []string{"dev"}, "extra": grants()},
+				"anonymous": map[string]any{"extra": grants()}, "local": map[string]any{"extra": grants()},
 			},
 		})
 	})
@@ -217,7 +230,8 @@ func compare(t *rapid.T, list map[string]any) {
 		t.Fatal(err)
 	}
 	got := Convert(file, Environment{})
-	inexact := strings.Contains(strings.Join(got.Notes, "\n"), "the rule at ") || strings.Contains(strings.Join(got.Notes, "\n"), "the name at ")
+	inexact := strings.Contains(strings.Join(got.Notes, "\n"), "the rule at ") ||
+		strings.Contains(strings.Join(got.Notes, "\n"), "the name at ")
 	p := here(t, got.Policy, someServers...)
 	for _, u := range uses() {
 		before, now := allowedThere(&there, u), allowedHere(p, u)
@@ -242,7 +256,8 @@ func TestRenamedServersKeepTheirRules(t *testing.T) {
 		role, server string
 		want         bool
 	}{{"dev", "my-files", true}, {"dev", "my-mail", false}, {"ops", "my-files", false}, {"ops", "my-mail", true}} {
-		if got := allowedHere(p, use{"alice", c.server, "x", []string{c.role}, policy.Tool, policy.Read}); got != c.want {
+		if got := allowedHere(p,
+			use{"alice", c.server, "x", []string{c.role}, policy.Tool, policy.Read}); got != c.want {
 			t.Errorf("%s, %s: %t", c.role, c.server, got)
 		}
 	}
@@ -259,11 +274,16 @@ func TestPermissionLevels(t *testing.T) {
 		{`{"default_preset": "mine", "presets": {"mine": {"extends": "yolo"}}}`, "allowed allowed"},
 		{`{"default_preset": "mine", "presets": {"mine": {"extends": "mine"}}}`, "denied denied"},
 		{`{"default_preset": "yolo", "tool_permissions": {"mcp_git_push": {"enabled": false}}}`, "allowed denied"},
-		{`{"default_preset": "yolo", "tool_permissions": {"mcp_other_git_push": {"enabled": false}}}`, "allowed denied"},
-		{`{"default_preset": "yolo", "tool_permissions": {"mcp_git_push": {"requires_confirmation": true}}}`, "allowed confirm"},
-		{`{"default_preset": "sandboxed", "tool_permissions": {"mcp_git_push": {"requires_confirmation": true}}}`, "denied denied"},
+		{`{"default_preset": "yolo", "tool_permissions": {"mcp_other_git_push": {"enabled": false}}}`,
+			"allowed denied"},
+		{`{"default_preset": "yolo", "tool_permissions": {"mcp_git_push": {"requires_confirmation": true}}}`,
+			"allowed confirm"},
+		{`{"default_preset": "sandboxed", "tool_permissions": {"mcp_git_push": {"requires_confirmation": true}}}`,
+			"denied denied"},
 	} {
-		file, err := clientconfig.ReadContent([]byte(fmt.Sprintf(`{"servers": {"git": {"command": "x"}}, "permissions": %s}`, c.permissions)), nil)
+		file, err := clientconfig.ReadContent(
+			[]byte(fmt.Sprintf(`{"servers": {"git": {"command": "x"}}, "permissions": %s}`, c.permissions)), nil,
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,7 +291,8 @@ func TestPermissionLevels(t *testing.T) {
 		var got []string
 		for _, name := range []string{"pull", "push"} {
 			who := authn.Local()
-			d := p.Decide(&policy.Query{Principal: &who, Item: policy.Item{Server: "git", Kind: policy.Tool, Name: name}, Args: []byte("{}")})
+			d := p.Decide(&policy.Query{Principal: &who,
+				Item: policy.Item{Server: "git", Kind: policy.Tool, Name: name}, Args: []byte("{}")})
 			got = append(got, d.Verdict.String())
 		}
 		if strings.Join(got, " ") != c.want {

@@ -23,7 +23,8 @@ func memberNames() (all []string) {
 
 // aText is a text with a word that is nowhere else.
 var aText = rapid.Custom(func(t *rapid.T) string {
-	form := rapid.SampledFrom([]string{"%s", "${X}%s", "a %s b", "--%s=1", "https://h.example/%s", "${config:%s}", "%s=${Y:-z}", "<%s>", "{\"a\": \"%s\"}"}).Draw(t, "form")
+	form := rapid.SampledFrom([]string{"%s", "${X}%s", "a %s b", "--%s=1", "https://h.example/%s", "${config:%s}",
+		"%s=${Y:-z}", "<%s>", "{\"a\": \"%s\"}"}).Draw(t, "form")
 	return fmt.Sprintf(form, rapid.StringMatching("q[a-z]{12}q").Draw(t, "word"))
 })
 
@@ -83,8 +84,10 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatalf("%s\n%s", diags, got.HCL)
 		}
 		notes := strings.Join(got.Notes, "\n")
-		bare := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "r", Command: []string{"x"}}}}, Environment{})
-		same := string(got.HCL) == string(bare.HCL) || entry["url"] != nil && string(got.HCL) == "server \"r\" {\n  transport \"http\" {\n    url = \"https://h.example/mcp\"\n  }\n}\n"
+		bare := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "r", Command: []string{"x"}}}},
+			Environment{})
+		same := string(got.HCL) == string(bare.HCL) || entry["url"] != nil &&
+			string(got.HCL) == "server \"r\" {\n  transport \"http\" {\n    url = \"https://h.example/mcp\"\n  }\n}\n"
 		if saysNothing(name, value) || leftOut[name] || strings.Contains(notes, "not imported") {
 			return
 		}

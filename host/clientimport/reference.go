@@ -42,34 +42,57 @@ const (
 
 // Syntaxes are all forms of references. None of them is ever stored as a secret.
 var Syntaxes = []Syntax{
-	{Forms: []string{"${{ secrets.NAME }}"}, Clients: "Continue", Here: "`keyring()`, to be set by you", Outcome: clientconfig.Becomes,
+	{Forms: []string{"${{ secrets.NAME }}"}, Clients: "Continue", Here: "`keyring()`, to be set by you",
+		Outcome: clientconfig.Becomes,
 		pattern: `\$\{\{ *secrets\.([A-Za-z0-9_.-]+) *\}\}`, means: askedSecret},
-	{Forms: []string{"${{ … }}"}, Clients: "Continue, CI", Here: "text; the server is disabled", Outcome: clientconfig.Noted,
+	{Forms: []string{"${{ … }}"}, Clients: "Continue, CI", Here: "text; the server is disabled",
+		Outcome: clientconfig.Noted,
 		pattern: `\$\{\{[^{}]*()\}\}`, means: foreign},
-	{Forms: []string{"${input:ID}"}, Clients: "VS Code", Here: "`keyring()` if it is a password, else `env()`", Outcome: clientconfig.Becomes,
+	{Forms: []string{"${input:ID}"}, Clients: "VS Code", Here: "`keyring()` if it is a password, else `env()`",
+		Outcome: clientconfig.Becomes,
 		pattern: `\$\{input:([^}]+)\}`, means: anInput},
-	{Forms: []string{"${env:VAR}", "{env:VAR}", "${env:VAR:-x}"}, Clients: "Cursor, VS Code, Windsurf, OpenCode", Here: "`env(\"VAR\")`, `env(\"VAR\", \"x\")`", Outcome: clientconfig.Becomes,
+	{Forms: []string{"${env:VAR}", "{env:VAR}", "${env:VAR:-x}"}, Clients: "Cursor, VS Code, Windsurf, OpenCode",
+		Here: "`env(\"VAR\")`, `env(\"VAR\", \"x\")`", Outcome: clientconfig.Becomes,
 		pattern: `\$?\{env:([A-Za-z_][A-Za-z0-9_]*(?::[^}]*)?)\}`, means: aVariable},
-	{Forms: []string{"{file:PATH}", "${file:PATH}"}, Clients: "OpenCode, nexo", Here: "`trimspace(file(\"PATH\"))`; a relative path starts at the client's file", Outcome: clientconfig.Becomes,
+	{Forms: []string{"{file:PATH}", "${file:PATH}"}, Clients: "OpenCode, nexo",
+		Here: "`trimspace(file(\"PATH\"))`; a relative path starts at the client's file", Outcome: clientconfig.Becomes,
 		pattern: `\$?\{file:([^}]+)\}`, means: aFile},
-	{Forms: []string{"${workspaceFolder}", "${workspaceRoot}", "${workspacePath}", "${CLAUDE_PROJECT_DIR}"}, Clients: "VS Code, Cursor, Gemini CLI, Claude Code", Here: "`.`, the directory of the configuration", Outcome: clientconfig.Becomes,
-		pattern: `\$\{(workspaceFolder|workspaceRoot|workspacePath|CLAUDE_PROJECT_DIR)(?::-[^}]*)?\}`, means: workspace},
+	{
+		Forms:   []string{"${workspaceFolder}", "${workspaceRoot}", "${workspacePath}", "${CLAUDE_PROJECT_DIR}"},
+		Clients: "VS Code, Cursor, Gemini CLI, Claude Code", Here: "`.`, the directory of the configuration",
+		Outcome: clientconfig.Becomes,
+		pattern: `\$\{(workspaceFolder|workspaceRoot|workspacePath|CLAUDE_PROJECT_DIR)(?::-[^}]*)?\}`, means: workspace,
+	},
 	{Forms: []string{"${userHome}"}, Clients: "VS Code, Cursor", Here: "`env(\"HOME\")`", Outcome: clientconfig.Becomes,
 		pattern: `\$\{userHome()\}`, means: homeDirectory},
-	{Forms: []string{"${/}", "${pathSeparator}"}, Clients: "VS Code, Cursor, Gemini CLI", Here: "`/` or `\\`, as on this system", Outcome: clientconfig.Becomes,
+	{Forms: []string{"${/}", "${pathSeparator}"}, Clients: "VS Code, Cursor, Gemini CLI",
+		Here: "`/` or `\\`, as on this system", Outcome: clientconfig.Becomes,
 		pattern: `\$\{(?:/|pathSeparator)()\}`, means: separator},
-	{Forms: []string{"${extensionPath}", "${CLAUDE_PLUGIN_ROOT}", "${__dirname}"}, Clients: "Gemini CLI, Claude Code, bundles", Here: "the directory of the extension; noted if it is not known", Outcome: clientconfig.Becomes,
+	{Forms: []string{"${extensionPath}", "${CLAUDE_PLUGIN_ROOT}", "${__dirname}"},
+		Clients: "Gemini CLI, Claude Code, bundles", Here: "the directory of the extension; noted if it is not known",
+		Outcome: clientconfig.Becomes,
 		pattern: `\$\{(extensionPath|CLAUDE_PLUGIN_ROOT|__dirname)\}`, means: extensionDirectory},
-	{Forms: []string{"${workspaceFolderBasename}", "${cwd}", "${file}", "${selectedText}", "${CLAUDE_PLUGIN_DATA}", "…"}, Clients: "VS Code, Cursor, Claude Code", Here: "text; the server is disabled", Outcome: clientconfig.Noted,
-		pattern: `\$\{(?:workspaceFolderBasename|cwd|file|fileBasename|fileDirname|fileWorkspaceFolder|relativeFile|lineNumber|selectedText|execPath|defaultBuildTask|CLAUDE_PLUGIN_DATA)()\}`, means: foreign},
-	{Forms: []string{"${VAR}", "${VAR:-x}", "$VAR", "$env:VAR"}, Clients: "most; `$VAR` anywhere of Gemini CLI, elsewhere as a whole value", Here: "`env(\"VAR\")`, `env(\"VAR\", \"x\")`", Outcome: clientconfig.Becomes,
+	{Forms: []string{
+		"${workspaceFolderBasename}", "${cwd}", "${file}", "${selectedText}", "${CLAUDE_PLUGIN_DATA}", "…",
+	}, Clients: "VS Code, Cursor, Claude Code", Here: "text; the server is disabled", Outcome: clientconfig.Noted,
+		pattern: `\$\{(?:workspaceFolderBasename|cwd|file|fileBasename|fileDirname|fileWorkspaceFolder|relativeFile|lineNumber|selectedText|execPath|defaultBuildTask|CLAUDE_PLUGIN_DATA)()\}`,
+		means:   foreign},
+	{Forms: []string{"${VAR}", "${VAR:-x}", "$VAR", "$env:VAR"},
+		Clients: "most; `$VAR` anywhere of Gemini CLI, elsewhere as a whole value",
+		Here:    "`env(\"VAR\")`, `env(\"VAR\", \"x\")`", Outcome: clientconfig.Becomes,
 		pattern: `\$\{([A-Za-z_][A-Za-z0-9_]*(?::-[^}]*)?)\}`, means: aVariable},
-	{Forms: []string{"${cmd:COMMAND}", "${command:COMMAND}", "$(COMMAND)"}, Clients: "mcphub, VS Code, Crush", Here: "`auth \"command\"` for a bearer token of a server with a URL; else text, and the server is disabled", Outcome: clientconfig.Noted,
+	{Forms: []string{"${cmd:COMMAND}", "${command:COMMAND}", "$(COMMAND)"}, Clients: "mcphub, VS Code, Crush",
+		Here:    "`auth \"command\"` for a bearer token of a server with a URL; else text, and the server is disabled",
+		Outcome: clientconfig.Noted,
 		pattern: `(?:\$\{(?:cmd|command):[^}]*()\}|\$\([^()]*\))`, means: foreign},
-	{Forms: []string{"${config:NAME}", "${workspaceFolder:NAME}", "${user_config.NAME}", "${VAR:?x}", "…"}, Clients: "VS Code, Cursor, Claude Code", Here: "text; the server is disabled", Outcome: clientconfig.Noted,
+	{Forms: []string{"${config:NAME}", "${workspaceFolder:NAME}", "${user_config.NAME}", "${VAR:?x}", "…"},
+		Clients: "VS Code, Cursor, Claude Code", Here: "text; the server is disabled", Outcome: clientconfig.Noted,
 		pattern: `\$\{[A-Za-z_][A-Za-z0-9_-]*[.:?=+-][^{}]*()\}`, means: foreign},
-	{Forms: []string{"op://VAULT/ITEM", "vault://…", "keychain://…"}, Clients: "1Password and other stores", Here: "`auth \"command\"` with `op read` for a bearer token of a server with a URL; else text, and the server is disabled. Behind `op run` it stays", Outcome: clientconfig.Noted,
-		pattern: "\\b(?:op|vault|keychain|keyring|infisical|akv|awssm|gcpsm|ref\\+[a-z0-9]+)://[^\\s\"'`]*()", means: storedThere},
+	{Forms: []string{"op://VAULT/ITEM", "vault://…", "keychain://…"}, Clients: "1Password and other stores",
+		Here:    "`auth \"command\"` with `op read` for a bearer token of a server with a URL; else text, and the server is disabled. Behind `op run` it stays",
+		Outcome: clientconfig.Noted,
+		pattern: "\\b(?:op|vault|keychain|keyring|infisical|akv|awssm|gcpsm|ref\\+[a-z0-9]+)://[^\\s\"'`]*()",
+		means:   storedThere},
 }
 
 // reference matches the references of all clients. Syntax i has group i+1.
@@ -127,7 +150,8 @@ func (c *converter) next(text string, from int) (at []int, p part) {
 		if at[name] >= 0 {
 			named = rest[at[name]:at[name+1]]
 		}
-		around := surrounding{before: text[max(0, from+at[0]-nearBytes) : from+at[0]], after: rest[at[1]:min(len(rest), at[1]+nearBytes)]}
+		around := surrounding{before: text[max(0, from+at[0]-nearBytes) : from+at[0]],
+			after: rest[at[1]:min(len(rest), at[1]+nearBytes)]}
 		return []int{from + at[0], from + at[1]}, c.meant(s.means, rest[at[0]:at[1]], named, around)
 	}
 	return nil, p
@@ -142,7 +166,8 @@ const nearBytes = 200
 // hides reports whether a value in place of the reference would be a secret there.
 func (a surrounding) hides(value string) bool {
 	from := len(a.before)
-	return slices.ContainsFunc(secretsIn(a.before+value+a.after), func(s span) bool { return s.from < from+len(value) && s.to > from })
+	return slices.ContainsFunc(secretsIn(a.before+value+a.after),
+		func(s span) bool { return s.from < from+len(value) && s.to > from })
 }
 
 // secretPlace reports whether the setting, or the option before it, is one for secrets.
@@ -193,7 +218,8 @@ const shortSecret = 8
 func (c *converter) environment(whole, name string, around surrounding) part {
 	name, value, fallback := strings.Cut(name, ":")
 	value = strings.TrimPrefix(value, "-")
-	if fallback && !placeholder.MatchString(value) && (isSecret(name, value) || around.hides(value) || len(value) >= shortSecret && c.secretPlace() && !plainValue.MatchString(value)) {
+	if fallback && !placeholder.MatchString(value) && (isSecret(name, value) || around.hides(value) ||
+		len(value) >= shortSecret && c.secretPlace() && !plainValue.MatchString(value)) {
 		return c.secretDefault(name, whole, value)
 	}
 	if c.left(name, whole) {

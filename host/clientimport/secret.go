@@ -107,7 +107,8 @@ func (c *converter) write(s scanned, secrets []span, where string) string {
 	at := 0
 	for _, secret := range secrets {
 		literal(s.text[at:secret.from])
-		all = append(all, part{text: c.leftOut(secret.name, cmp.Or(secret.where, where), s.text[secret.from:secret.to]), expression: true})
+		all = append(all, part{text: c.leftOut(secret.name, cmp.Or(secret.where, where), s.text[secret.from:secret.to]),
+			expression: true})
 		at = secret.to
 	}
 	literal(s.text[at:])

@@ -30,16 +30,21 @@ func evaluated(t interface{ Fatalf(string, ...any) }, text string) string {
 	if diags.HasErrors() {
 		t.Fatalf("%s: %s", text, diags)
 	}
-	trim := function.New(&function.Spec{Params: []function.Parameter{{Name: "x", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil }})
-	v, diags := e.Value(&hcl.EvalContext{Functions: map[string]function.Function{"env": named("env"), "file": named("file"), "keyring": named("keyring"), "trimspace": trim}})
+	trim := function.New(&function.Spec{
+		Params: []function.Parameter{{Name: "x", Type: cty.String}}, Type: function.StaticReturnType(cty.String),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0], nil },
+	})
+	v, diags := e.Value(&hcl.EvalContext{Functions: map[string]function.Function{"env": named("env"),
+		"file": named("file"), "keyring": named("keyring"), "trimspace": trim}})
 	if diags.HasErrors() {
 		t.Fatalf("%s: %s", text, diags)
 	}
 	return v.AsString()
 }
 
-var templateText = rapid.StringMatching("([$%]{0,3}\\{?(A|env:B|file:c|input:d|A:-e|file:, X = env[(]0[)])?\\}?[a\"\\\\ ,=()\n]{0,2}){0,5}")
+var templateText = rapid.StringMatching(
+	"([$%]{0,3}\\{?(A|env:B|file:c|input:d|A:-e|file:, X = env[(]0[)])?\\}?[a\"\\\\ ,=()\n]{0,2}){0,5}",
+)
 
 // TestTextsStayTexts: whatever stands around references, a text of a file is the same text in
 // HCL, with the values of the references in their places. No part of it becomes code.
@@ -71,10 +76,12 @@ func TestTextsStayTexts(t *testing.T) {
 // TestInjection: texts that once left their quotes.
 func TestInjection(t *testing.T) {
 	for _, text := range []string{
-		"${file:, X-B = env(split(tostring(0), }0LEAKENV0${file:)[1]), X-C = }", "${file:, X-B = local.token, X-C = }", "$${X}", "$${X:-a}", "Bearer $${X}", "$$${X}", "%${X}", "%%{file:x}",
+		"${file:, X-B = env(split(tostring(0), }0LEAKENV0${file:)[1]), X-C = }",
+		"${file:, X-B = local.token, X-C = }", "$${X}", "$${X:-a}", "Bearer $${X}", "$$${X}", "%${X}", "%%{file:x}",
 		"${file:x}", "%{file:x}", "$${env(\"X\")}", "$$${env(\"X\")}",
 	} {
-		got := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "a", URL: "https://h.example/mcp", Headers: map[string]string{"X-A": text}, Command: nil}}}, Environment{})
+		got := Convert(clientconfig.Content{Servers: []clientconfig.Server{{Name: "a", URL: "https://h.example/mcp",
+			Headers: map[string]string{"X-A": text}, Command: nil}}}, Environment{})
 		file, diags := hclsyntax.ParseConfig(got.HCL, "x", hcl.InitialPos)
 		if diags.HasErrors() {
 			t.Errorf("%q: %s\n%s", text, diags, got.HCL)

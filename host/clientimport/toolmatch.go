@@ -30,7 +30,8 @@ func (c *policyConverter) names(r *converted) {
 		}
 		i := slices.IndexFunc(r.rules, func(one rule) bool { return slices.Equal(one.Servers, servers) })
 		if i < 0 {
-			i, r.rules = len(r.rules), append(r.rules, rule{Rule: clientconfig.Rule{Effect: r.Effect, Servers: servers}})
+			i, r.rules = len(r.rules), append(r.rules,
+				rule{Rule: clientconfig.Rule{Effect: r.Effect, Servers: servers}})
 		}
 		r.rules[i].Tools = append(r.rules[i].Tools, m.tool)
 	}

@@ -18,24 +18,30 @@ func TestAbsentInputs(t *testing.T) {
 		refused string // part of the error; empty: the configuration is accepted
 		lacks   string // what the server lacks
 	}{
-		"a setting":            {in(`env = { A = env("NOT_SET") }`), "", "NOT_SET"},
-		"inside a text":        {in(`env = { A = "Bearer ${env("NOT_SET")}" }`), "", "NOT_SET"},
-		"a local":              {"locals {\n  a = env(\"NOT_SET\")\n}\n" + in(`env = { A = local.a }`), "", "NOT_SET"},
-		"a file":               {in(`env = { A = file("not-there") }`), "", "not-there"},
-		"a list":               {in(`args = [env("NOT_SET")]`), "", "NOT_SET"},
-		"try":                  {in(`env = { A = try(env("NOT_SET"), "b") }`), "", ""},
-		"a fallback":           {in(`env = { A = env("NOT_SET", "b") }`), "", ""},
-		"inspected":            {in(`args = split(" ", env("NOT_SET"))`), `"NOT_SET" is not set`, ""},
-		"a condition":          {in(`args = env("NOT_SET") == "x" ? ["a"] : ["b"]`), `"NOT_SET" is not set`, ""},
-		"an index":             {in(`env = { A = { b = "c" }[env("NOT_SET")] }`), `"NOT_SET" is not set`, ""},
-		"an attribute of ours": {"server \"a\" {\n  prefix = env(\"NOT_SET\")\n  transport \"stdio\" {\n    command = [\"a\"]\n  }\n}\n", `"NOT_SET" is not set`, ""},
-		"another error":        {in(`env = { A = env("NOT_SET") + missing }`), "a word without quotes is no value", ""},
-		"a policy":             {in("") + "policy {\n  deny {\n    tools = [env(\"NOT_SET\")]\n  }\n}\n", `"NOT_SET" is not set`, ""},
-		"a forward target":     {in("") + "audit {\n  forward = [env(\"NOT_SET\")]\n}\n", "", ""},
+		"a setting":     {in(`env = { A = env("NOT_SET") }`), "", "NOT_SET"},
+		"inside a text": {in(`env = { A = "Bearer ${env("NOT_SET")}" }`), "", "NOT_SET"},
+		"a local":       {"locals {\n  a = env(\"NOT_SET\")\n}\n" + in(`env = { A = local.a }`), "", "NOT_SET"},
+		"a file":        {in(`env = { A = file("not-there") }`), "", "not-there"},
+		"a list":        {in(`args = [env("NOT_SET")]`), "", "NOT_SET"},
+		"try":           {in(`env = { A = try(env("NOT_SET"), "b") }`), "", ""},
+		"a fallback":    {in(`env = { A = env("NOT_SET", "b") }`), "", ""},
+		"inspected":     {in(`args = split(" ", env("NOT_SET"))`), `"NOT_SET" is not set`, ""},
+		"a condition":   {in(`args = env("NOT_SET") == "x" ? ["a"] : ["b"]`), `"NOT_SET" is not set`, ""},
+		"an index":      {in(`env = { A = { b = "c" }[env("NOT_SET")] }`), `"NOT_SET" is not set`, ""},
+		"an attribute of ours": {
+			"server \"a\" {\n  prefix = env(\"NOT_SET\")\n  transport \"stdio\" {\n    command = [\"a\"]\n  }\n}\n",
+			`"NOT_SET" is not set`, "",
+		},
+		"another error": {in(`env = { A = env("NOT_SET") + missing }`), "a word without quotes is no value", ""},
+		"a policy": {in("") + "policy {\n  deny {\n    tools = [env(\"NOT_SET\")]\n  }\n}\n",
+			`"NOT_SET" is not set`, ""},
+		"a forward target": {in("") + "audit {\n  forward = [env(\"NOT_SET\")]\n}\n", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			load := func(known bool) (*Config, source.Diagnostics) {
-				return Load(context.Background(), Options{Path: "junctor.hcl", Text: []byte(c.text), Lookup: func(string) (string, bool) { return "", false }, Describe: fakeDescribe, NoListener: true, AbsentInputs: known})
+				return Load(context.Background(), Options{Path: "junctor.hcl", Text: []byte(c.text),
+					Lookup: func(string) (string, bool) { return "", false }, Describe: fakeDescribe, NoListener: true,
+					AbsentInputs: known})
 			}
 			cfg, diags := load(true)
 			if c.refused != "" {
@@ -54,7 +60,10 @@ func TestAbsentInputs(t *testing.T) {
 			if c.lacks == "" {
 				return
 			}
-			if _, err := cfg.Resolve(cfg.Servers[0].Transport.Settings, func(name string) (string, error) { t.Errorf("secret %q was looked up", name); return "", nil }); err == nil || !strings.Contains(err.Error(), c.lacks) {
+			if _, err := cfg.Resolve(cfg.Servers[0].Transport.Settings, func(name string) (string, error) {
+				t.Errorf("secret %q was looked up", name)
+				return "", nil
+			}); err == nil || !strings.Contains(err.Error(), c.lacks) {
 				t.Errorf("Resolve: %v", err)
 			}
 			if len(diags) == 0 || len(cfg.SecretsIn(string(cfg.Servers[0].Transport.Settings))) > 0 {

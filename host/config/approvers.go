@@ -46,11 +46,14 @@ func (b fourEyesAttributes) fourEyes(r language.Reader, byClient bool) policy.Fo
 		if b.Type == "approver" {
 			one := r.Nested(b)
 			language.Decode(one, &approverBlock{})
-			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...) // not nil: operators are not meant
+			// Not nil: operators are not meant.
+			f.Approvers = append(append([]policy.Holder{}, f.Approvers...), approversIn(one)...)
 		}
 	}
 	if byClient && !f.IsZero() {
-		r.ErrorAt(r.ValueAt("by", r.Head), "remove by, or count, approver, separate_groups, require_reason and reason_pattern", `with by = "client" the person at the client answers, and nobody else can be asked for`)
+		r.ErrorAt(r.ValueAt("by", r.Head),
+			"remove by, or count, approver, separate_groups, require_reason and reason_pattern",
+			`with by = "client" the person at the client answers, and nobody else can be asked for`)
 	}
 	people := map[policy.Holder]bool{}
 	for _, h := range f.Approvers {
@@ -58,10 +61,13 @@ func (b fourEyesAttributes) fourEyes(r language.Reader, byClient bool) policy.Fo
 	}
 	open := slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Kind != "subject" })
 	if len(people) > 0 && !open && len(people) < f.Count() {
-		r.ErrorAt(r.ValueAt("count", r.Head), "name more approvers, or write a smaller count", "%d people must approve, and the approver blocks name %d", f.Count(), len(people))
+		r.ErrorAt(r.ValueAt("count", r.Head), "name more approvers, or write a smaller count",
+			"%d people must approve, and the approver blocks name %d", f.Count(), len(people))
 	}
-	if f.Apart != nil && f.Approvers != nil && !slices.ContainsFunc(f.Approvers, func(h policy.Holder) bool { return h.Issuer != policy.Relayed && !h.IsLocal() }) {
-		r.ErrorAt(r.ValueAt("separate_groups", r.Head), "name approvers who sign in to the console, or remove it", "nobody can approve: the groups of the user who runs Junctor, and of names from a relay, are not known")
+	if f.Apart != nil && f.Approvers != nil && !slices.ContainsFunc(f.Approvers,
+		func(h policy.Holder) bool { return h.Issuer != policy.Relayed && !h.IsLocal() }) {
+		r.ErrorAt(r.ValueAt("separate_groups", r.Head), "name approvers who sign in to the console, or remove it",
+			"nobody can approve: the groups of the user who runs Junctor, and of names from a relay, are not known")
 	}
 	return f
 }
@@ -75,7 +81,8 @@ func approversIn(r language.Reader) []policy.Holder {
 	if issuer, _, _ := r.Text("issuer"); issuer == policy.Relayed {
 		for _, name := range []string{"groups", "roles", "tenant"} {
 			if r.IsSet(name) {
-				r.ErrorAt(r.ValueAt(name, r.Head), "name them in subjects", `%q is not known of a person whom a program names with by`, name)
+				r.ErrorAt(r.ValueAt(name, r.Head), "name them in subjects",
+					`%q is not known of a person whom a program names with by`, name)
 			}
 		}
 	}
@@ -94,7 +101,8 @@ func checkReasonPatternAt(r language.Reader, text string) {
 		r.ErrorAt(at, `write one such as "CHG-[0-9]+", in the syntax of RE2`,
 			"the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 	case !finds:
-		r.WarnAt(at, `write one such as "CHG-[0-9]+"`, "the pattern finds nothing in any reason, so nothing can be approved")
+		r.WarnAt(at, `write one such as "CHG-[0-9]+"`,
+			"the pattern finds nothing in any reason, so nothing can be approved")
 	}
 }
 
@@ -136,7 +144,8 @@ func peopleIn(r language.Reader, kinds ...string) (all []policy.Holder) {
 		}
 	}
 	if !named {
-		r.ErrorAt(r.Head, "write "+strings.Join(lists[:len(lists)-1], ", ")+" or "+lists[len(lists)-1], "the block names nobody")
+		r.ErrorAt(r.Head, "write "+strings.Join(lists[:len(lists)-1], ", ")+" or "+lists[len(lists)-1],
+			"the block names nobody")
 	}
 	return all
 }
@@ -192,7 +201,9 @@ func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Consol
 			}
 			switch {
 			case who.Kind == "role" && len(can) == 0 && len(all) > 0:
-				one.WarnAt(one.Head, "give the role in a subject or group block, or write claims { roles = ... } in an auth block", "nobody has the role %q", who.Name)
+				one.WarnAt(one.Head,
+					"give the role in a subject or group block, or write claims { roles = ... } in an auth block",
+					"nobody has the role %q", who.Name)
 			case len(can) > 1 && who.Issuer == "":
 				one.ErrorAt(one.Head, issuerHint,
 					"the %s %q may approve, and each of %s can name it", who.Kind, who.Name, strings.Join(can, ", "))
@@ -207,11 +218,15 @@ func checkApproversOf(r blockReader, rules policy.Rules, h HTTP, console *Consol
 	language.Decode(r.Reader, &confirm) // what it reports once more is dropped
 	switch {
 	case named == 0 && confirm.Count > 1 && (console == nil || len(all) == 0):
-		r.WarnAt(r.Head, "write a console block with admins, and auth blocks in gateway.http, or name approvers", "there is one operator only, the user who runs Junctor, and several must approve")
+		r.WarnAt(r.Head, "write a console block with admins, and auth blocks in gateway.http, or name approvers",
+			"there is one operator only, the user who runs Junctor, and several must approve")
 	case named > 0 && local == 0 && (console == nil || len(all) == 0):
-		r.WarnAt(r.Head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"", "none of its approvers can answer: people answer in the console, where they sign in with their credentials")
+		r.WarnAt(r.Head, "write a console block, and auth blocks in gateway.http, or name the subject \"local\"",
+			"none of its approvers can answer: people answer in the console, where they sign in with their credentials")
 	case r.IsSet("separate_groups") && !slices.ContainsFunc(all, func(v inbound.Vouch) bool { return v.Groups }):
-		r.WarnAt(r.Body.Attributes["separate_groups"].NameRange, "write claims { groups = ... } in an auth block of gateway.http", "no credential has groups, so nothing can be approved")
+		r.WarnAt(r.Body.Attributes["separate_groups"].NameRange,
+			"write claims { groups = ... } in an auth block of gateway.http",
+			"no credential has groups, so nothing can be approved")
 	}
 }
 

@@ -36,7 +36,8 @@ func (a *Audit) checkForward(r language.Reader) {
 }
 
 // ownForwardHeaders are the headers that Junctor sets itself.
-var ownForwardHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "User-Agent"}
+var ownForwardHeaders = []string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection",
+	"User-Agent"}
 
 // checkForwardHeaders checks the headers for the HTTPS target. Their values are secrets.
 func (a *Audit) checkForwardHeaders(r language.Reader) {
@@ -51,7 +52,8 @@ func (a *Audit) checkForwardHeaders(r language.Reader) {
 		case slices.Contains(ownForwardHeaders, canonical):
 			r.ErrorAt(at, "remove it", "Junctor sets the header %q itself", canonical)
 		case !isHeaderValue(value):
-			r.ErrorAt(at, "", "the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends",
+			r.ErrorAt(at, "",
+				"the value of the header %q must be 1 to %d visible ASCII characters, without spaces at the ends",
 				canonical, inbound.MaxToken)
 		default:
 			a.ForwardHeaders[canonical] = value
@@ -91,14 +93,17 @@ func headerSecrets(value string) []string {
 func checkForwardHosts(r language.Reader, at hcl.Range, targets []string) {
 	var hosts []string
 	for _, one := range targets {
-		if u, err := url.Parse(one); err == nil && (u.Scheme == "https" || u.Scheme == "http") && !slices.Contains(hosts, u.Host) {
+		if u, err := url.Parse(one); err == nil && (u.Scheme == "https" || u.Scheme == "http") &&
+			!slices.Contains(hosts, u.Host) {
 			hosts = append(hosts, u.Host)
 		}
 	}
 	switch {
 	case len(hosts) == 0:
-		r.ErrorAt(at, "add an https target to forward, or remove it", `"forward_headers" is for an https target, and "forward" has none`)
+		r.ErrorAt(at, "add an https target to forward, or remove it",
+			`"forward_headers" is for an https target, and "forward" has none`)
 	case len(hosts) > 1:
-		r.ErrorAt(at, "leave one of the hosts out of forward", `"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
+		r.ErrorAt(at, "leave one of the hosts out of forward",
+			`"forward_headers" would be sent to several hosts: %s`, strings.Join(hosts, ", "))
 	}
 }

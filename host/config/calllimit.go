@@ -143,7 +143,8 @@ func readToolLimit(r language.Reader, general CallLimit) CallLimit {
 			"a tool block of limits is labelled SERVER/TOOL, not %q", t.Label)
 	}
 	limit := t.CallLimit
-	limit.Server, limit.Tool = Pattern{Glob: server, At: source.StartOf(r.LabelAt)}, Pattern{Glob: tool, At: source.StartOf(r.LabelAt)}
+	limit.Server, limit.Tool = Pattern{Glob: server, At: source.StartOf(r.LabelAt)},
+		Pattern{Glob: tool, At: source.StartOf(r.LabelAt)}
 	limit.Roles = t.Roles
 	if t.Roles != nil && len(t.Roles) == 0 {
 		r.ErrorAt(r.ValueAt("roles", r.Head), "omit the attribute for all clients",

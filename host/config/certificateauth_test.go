@@ -16,7 +16,10 @@ import (
 // Its name and its organisation never become one.
 func TestTenantsOfCertificates(t *testing.T) {
 	named := func(name string) *http.Request {
-		subject := pkix.Name{Names: []pkix.AttributeTypeAndValue{{Type: asn1.ObjectIdentifier{2, 5, 4, 10}, Value: "acme"}, {Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: name}}}
+		subject := pkix.Name{Names: []pkix.AttributeTypeAndValue{
+			{Type: asn1.ObjectIdentifier{2, 5, 4, 10}, Value: "acme"},
+			{Type: asn1.ObjectIdentifier{2, 5, 4, 3}, Value: name},
+		}}
 		c := &x509.Certificate{Subject: subject, NotAfter: time.Now().Add(time.Hour)}
 		return &http.Request{TLS: &tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{c}}}}
 	}
@@ -26,7 +29,8 @@ func TestTenantsOfCertificates(t *testing.T) {
 		`tenants = { agent-1 = "one" }`: {"agent-1": "one", "agent-2": ""},
 		"tenant = \"rest\"\ntenants = { agent-1 = \"one\" }": {"agent-1": "one", "agent-2": "rest"},
 	} {
-		c, ds := loadText(t, "gateway {\n http {\n tls {\n cert = \"c\"\n key = \"k\"\n client_ca = \"a\"\n }\n auth \"certificate\" {\n "+settings+"\n }\n }\n}")
+		c, ds := loadText(t, "gateway {\n http {\n tls {\n cert = \"c\"\n key = \"k\"\n client_ca = \"a\"\n }\n auth \"certificate\" {\n "+
+			settings+"\n }\n }\n}")
 		if ds.HasErrors() {
 			t.Fatal(rendered(ds))
 		}

@@ -24,8 +24,10 @@ import (
 // conditionOperators are the operators that conditions have.
 var conditionOperators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalOr: "||", hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
-	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*", hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
-	hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=", hclsyntax.OpGreaterThan: ">", hclsyntax.OpGreaterThanOrEqual: ">=",
+	hclsyntax.OpAdd: "+", hclsyntax.OpSubtract: "-", hclsyntax.OpMultiply: "*",
+	hclsyntax.OpDivide: "/", hclsyntax.OpModulo: "%",
+	hclsyntax.OpLessThan: "<", hclsyntax.OpLessThanOrEqual: "<=", hclsyntax.OpGreaterThan: ">",
+	hclsyntax.OpGreaterThanOrEqual: ">=",
 }
 
 // readCondition reads an attribute that holds a condition. It returns nil if the attribute
@@ -40,8 +42,10 @@ func readCondition(r blockReader, name string) *condition.Condition {
 	if !ok {
 		return nil
 	}
-	if constant, ok := e.(*condition.Constant); ok && !slices.Contains([]string{"true", "false"}, string(constant.Value.JSON())) {
-		r.ErrorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`, "%q must be a condition, and this is a constant", name)
+	if constant, ok := e.(*condition.Constant); ok &&
+		!slices.Contains([]string{"true", "false"}, string(constant.Value.JSON())) {
+		r.ErrorAt(a.Expr.Range(), `write it without quotes around the whole: `+name+` = args.NAME == "..."`,
+			"%q must be a condition, and this is a constant", name)
 		return nil
 	}
 	if wrong := condition.CheckResult(e, "a condition"); wrong != nil {
@@ -86,7 +90,8 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 		case e.Op == hclsyntax.OpLogicalNot:
 			return c.checked(&condition.Not{Of: of}, e.Val.Range())
 		}
-		return c.checked(&condition.Binary{Op: "-", Left: &condition.Constant{Value: condition.Number("0")}, Right: of}, e.SrcRange, e.Val.Range())
+		return c.checked(&condition.Binary{Op: "-", Left: &condition.Constant{Value: condition.Number("0")}, Right: of},
+			e.SrcRange, e.Val.Range())
 	case *hclsyntax.BinaryOpExpr:
 		left, ok1 := c.convert(e.LHS)
 		right, ok2 := c.convert(e.RHS)
@@ -110,7 +115,8 @@ func (c converter) convert(e hclsyntax.Expression) (condition.Expression, bool) 
 	case *hclsyntax.FunctionCallExpr:
 		return c.call(e)
 	case *hclsyntax.TemplateExpr, *hclsyntax.TemplateWrapExpr:
-		return c.refuse(e.Range(), "compare the parts one by one, joined with &&", "a condition cannot put arguments into a text")
+		return c.refuse(e.Range(), "compare the parts one by one, joined with &&",
+			"a condition cannot put arguments into a text")
 	case *hclsyntax.ForExpr, *hclsyntax.SplatExpr:
 		return c.refuse(e.Range(), loopHint, "a condition has for only in any() and all()")
 	case *hclsyntax.TupleConsExpr:
@@ -145,7 +151,8 @@ func (c converter) constant(e hclsyntax.Expression) (condition.Expression, bool)
 		return nil, false
 	}
 	if v.ContainsMarked() {
-		return c.refuse(e.Range(), "write the value out; whoever may call the tool could find out a secret by trying", "a condition cannot use env(), file() or keyring()")
+		return c.refuse(e.Range(), "write the value out; whoever may call the tool could find out a secret by trying",
+			"a condition cannot use env(), file() or keyring()")
 	}
 	value, why := constantOf(v)
 	if why != "" {
@@ -200,7 +207,8 @@ func (c converter) reference(e *hclsyntax.ScopeTraversalExpr) (condition.Express
 		return &condition.Variable{Name: root, Depth: v.Depth, List: v.List, Path: path}, ok
 	}
 	if !known {
-		return c.refuse(e.SrcRange, language.DidYouMean(root, append(roots, "local", "var")), "a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
+		return c.refuse(e.SrcRange, language.DidYouMean(root, append(roots, "local", "var")),
+			"a condition begins with args, principal, server, tool, request, local or var, not with %q", root)
 	}
 	path, ok := c.path(e)
 	if !ok {

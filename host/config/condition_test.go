@@ -31,7 +31,8 @@ func conditionOf(t testing.TB, when string) *condition.Condition {
 // TestConditions evaluates conditions with arguments that hide what they are. The
 // outcome is T, F or failed (X); that without arguments may be open as well.
 func TestConditions(t *testing.T) {
-	outcomes := map[condition.Outcome]string{condition.True: "T", condition.False: "F", condition.Failed: "X", condition.Unknown: "?", condition.FalseOrFailed: "F?", condition.TrueOrFailed: "T?"}
+	outcomes := map[condition.Outcome]string{condition.True: "T", condition.False: "F", condition.Failed: "X",
+		condition.Unknown: "?", condition.FalseOrFailed: "F?", condition.TrueOrFailed: "T?"}
 	for _, c := range []struct{ when, args, want, undecided string }{
 		{`args.x == "a"`, `{"x":"a"}`, "T", "?"},
 		{`args.x == "a"`, `{"x":"b"}`, "F", "?"},
@@ -206,10 +207,14 @@ func TestConditions(t *testing.T) {
 		{`any([for l in args.l : like(l, "acme/*")])`, `{}`, "X", "?"},
 		{`any([for l in args.l : l])`, `{"l":[false,1]}`, "X", "?"},
 		{`any([for l in args.l : l])`, `{"l":[false,true,1]}`, "T", "?"},
-		{`any([for f in args.files : within(f.path, "/srv") && f.size < 10])`, `{"files":[{"path":"/etc","size":1},{"path":"/srv/a","size":9}]}`, "T", "?"},
-		{`all([for f in args.files : f.path == "a" if f.kind == "x"])`, `{"files":[{"path":"b","kind":"y"},{"path":"a","kind":"x"}]}`, "T", "?"},
-		{`all([for f in args.files : f.path == "a" if f.kind == "x"])`, `{"files":[{"path":"b","kind":"x"}]}`, "F", "?"},
-		{`any([for f in args.files : f.path == "a" if f.kind == "x"])`, `{"files":[{"path":"a","kind":"y"}]}`, "F", "?"},
+		{`any([for f in args.files : within(f.path, "/srv") && f.size < 10])`,
+			`{"files":[{"path":"/etc","size":1},{"path":"/srv/a","size":9}]}`, "T", "?"},
+		{`all([for f in args.files : f.path == "a" if f.kind == "x"])`,
+			`{"files":[{"path":"b","kind":"y"},{"path":"a","kind":"x"}]}`, "T", "?"},
+		{`all([for f in args.files : f.path == "a" if f.kind == "x"])`,
+			`{"files":[{"path":"b","kind":"x"}]}`, "F", "?"},
+		{`any([for f in args.files : f.path == "a" if f.kind == "x"])`,
+			`{"files":[{"path":"a","kind":"y"}]}`, "F", "?"},
 		{`any([for f in args.files : f.path == "a"])`, `{"files":[{"path":"b","Path":"a"}]}`, "X", "?"},
 		{`any([for a in args.l : any([for b in a : b == 2])])`, `{"l":[[1],[3,2]]}`, "T", "?"},
 		{`all([for a in args.l : any([for b in args.m : a == b])])`, `{"l":[1,2],"m":[2,3,1]}`, "T", "?"},
@@ -220,7 +225,9 @@ func TestConditions(t *testing.T) {
 		{`any([for p in ["b", "a"] : p == "b" || args.x == 1])`, `{"x":"1"}`, "T", "T"},
 		{`all([for p in ["a", "b"] : p == "b" && args.x == 1])`, `{"x":1}`, "F", "F"},
 		{`!any([for r in principal.roles : r == "dev"])`, `{}`, "F", "F"},
-		{`all([for a in args.l : all([for b in args.l : a != b + 1])])`, `{"l":[` + strings.Repeat("1,", 4000) + `1]}`, "X", "?"}, // too much work
+		// Too much work.
+		{`all([for a in args.l : all([for b in args.l : a != b + 1])])`,
+			`{"l":[` + strings.Repeat("1,", 4000) + `1]}`, "X", "?"},
 
 		// Arithmetic is exact.
 		{`args.x + 1 == 3`, `{"x":2}`, "T", "?"},
@@ -273,7 +280,8 @@ func TestConditions(t *testing.T) {
 		{`(args.x == 1 || true ? 1 : 2) == 1`, `{"x":"1"}`, "X", "T?"},
 	} {
 		got := func(in condition.Input) string {
-			in.Principal = &authn.Principal{Subject: "alice", Tenant: "red", Roles: []string{"dev"}, Claims: []byte(`{"level":3}`)}
+			in.Principal = &authn.Principal{Subject: "alice", Tenant: "red", Roles: []string{"dev"},
+				Claims: []byte(`{"level":3}`)}
 			in.Server, in.Item, in.Request = "s", "t", conditionRequest{"10.1.2.3", "agent 1"}
 			in.Time, in.Zone = time.Date(2026, 11, 24, 13, 59, 0, 0, time.UTC), time.UTC
 			o, why := conditionOf(t, c.when).Evaluate(&in)
@@ -295,11 +303,16 @@ func TestConditions(t *testing.T) {
 // unknown, in each form.
 func TestConditionsDependOnUnknownRequests(t *testing.T) {
 	for _, when := range []string{
-		`request.time < date("2026-12-31")`, `!(request.time < date("2026-12-31"))`, `request.hour + 1 > 3`, `lower(request.client) == "a"`, `matches(request.client, "a")`,
-		`any([for r in principal.roles : r == request.client])`, `all([for r in principal.roles : r == request.client])`, `any([for c in ["a", "b"] : c == request.weekday])`,
+		`request.time < date("2026-12-31")`, `!(request.time < date("2026-12-31"))`, `request.hour + 1 > 3`,
+		`lower(request.client) == "a"`, `matches(request.client, "a")`,
+		`any([for r in principal.roles : r == request.client])`,
+		`all([for r in principal.roles : r == request.client])`, `any([for c in ["a", "b"] : c == request.weekday])`,
 		`request.time < date(principal.claims.until)`, `request.hour % 2 == 0 ? true : false`,
 	} {
-		in := condition.Input{Principal: &authn.Principal{Roles: []string{"dev"}, Claims: []byte(`{"until":"2026-12-31"}`)}, AnyRequest: true}
+		in := condition.Input{
+			Principal:  &authn.Principal{Roles: []string{"dev"}, Claims: []byte(`{"until":"2026-12-31"}`)},
+			AnyRequest: true,
+		}
 		if o, _ := conditionOf(t, when).Evaluate(&in); o != condition.Unknown {
 			t.Errorf("%s: %v", when, o)
 		}
@@ -331,7 +344,10 @@ func TestConditionFailures(t *testing.T) {
 		`any([for x in args.list : x])`:                     "x is a text, and any needs a boolean",
 		`lower(args.n) == "a"`:                              "args.n is a number, and lower needs a text",
 	} {
-		in := condition.Input{Principal: &authn.Principal{}, Args: []byte(`{"secret":"hunter2","n":1,"list":["hunter2"]}`), Request: conditionRequest{address: "unknown"}}
+		in := condition.Input{
+			Principal: &authn.Principal{}, Args: []byte(`{"secret":"hunter2","n":1,"list":["hunter2"]}`),
+			Request: conditionRequest{address: "unknown"},
+		}
 		o, why := conditionOf(t, when).Evaluate(&in)
 		if o != condition.Failed || why != want {
 			t.Errorf("%s: %v because %s, want %s", when, o, why, want)
@@ -357,7 +373,8 @@ func TestConditionMismatches(t *testing.T) {
 		for _, m := range all {
 			got += m.Text
 		}
-		if absent := strings.Contains(when, "args.none"); got != want || absent != (len(all) == 1 && all[0].Argument == "none") && absent {
+		if absent := strings.Contains(when, "args.none"); got != want ||
+			absent != (len(all) == 1 && all[0].Argument == "none") && absent {
 			t.Errorf("%s: %+v, want %s", when, all, want)
 		}
 	}
@@ -365,8 +382,10 @@ func TestConditionMismatches(t *testing.T) {
 
 // TestConditionAllocates counts the allocations of a condition about two arguments.
 func TestConditionAllocates(t *testing.T) {
-	c := conditionOf(t, `startswith(args.repo, "acme/") && contains(["open", "closed"], args.state) && principal.subject != "bob"`)
-	in := &condition.Input{Principal: &authn.Principal{Subject: "alice"}, Args: []byte(`{"title":"x","repo":"acme/site","state":"closed"}`)}
+	c := conditionOf(t,
+		`startswith(args.repo, "acme/") && contains(["open", "closed"], args.state) && principal.subject != "bob"`)
+	in := &condition.Input{Principal: &authn.Principal{Subject: "alice"},
+		Args: []byte(`{"title":"x","repo":"acme/site","state":"closed"}`)}
 	if n := testing.AllocsPerRun(100, func() { _, _ = c.Evaluate(in) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
@@ -376,9 +395,12 @@ func TestConditionAllocates(t *testing.T) {
 // its result before there are arguments holds for every call.
 func FuzzConditions(f *testing.F) {
 	for _, when := range []string{
-		`args.x == "a"`, `matches(args.x, "a(b|c)*")`, `any([for l in args.l : lower(l) == "a" if l != null])`, `all([for f in args.l : f.n + 1 < 3 * args.n])`,
-		`request.time < date("2026-12-31") || args.x / args.n % 2 == -0.5`, `any([for a in args.l : any([for b in a : all([for c in b : a == c])])])`,
-		`(args.x == 1 || true ? 1 : 2) == args.n`, `date(args.x) > request.time && subset(args.l, ["a"])`, `network(request.address, "10.0.0.0/8")`,
+		`args.x == "a"`, `matches(args.x, "a(b|c)*")`, `any([for l in args.l : lower(l) == "a" if l != null])`,
+		`all([for f in args.l : f.n + 1 < 3 * args.n])`,
+		`request.time < date("2026-12-31") || args.x / args.n % 2 == -0.5`,
+		`any([for a in args.l : any([for b in a : all([for c in b : a == c])])])`,
+		`(args.x == 1 || true ? 1 : 2) == args.n`, `date(args.x) > request.time && subset(args.l, ["a"])`,
+		`network(request.address, "10.0.0.0/8")`,
 	} {
 		f.Add(when, []byte(`{"x":"a","n":1,"l":["a",{"n":2},[[1,[]]]]}`))
 		f.Add(when, []byte(`{"x":1e300,"n":0,"N":1,"l":[null,true,"\u00c4"]}`))
@@ -394,13 +416,15 @@ func FuzzConditions(f *testing.F) {
 		if c == nil || len(c.Policy.Rules) != 1 || c.Policy.Rules[0].When == nil {
 			return
 		}
-		in := condition.Input{Principal: &authn.Principal{Subject: "alice", Roles: []string{"dev"}}, Request: conditionRequest{"10.1.2.3", "a"}, Time: time.Unix(1800000000, 5)}
+		in := condition.Input{Principal: &authn.Principal{Subject: "alice", Roles: []string{"dev"}},
+			Request: conditionRequest{"10.1.2.3", "a"}, Time: time.Unix(1800000000, 5)}
 		before, call := in, in
 		before.Undecided, call.Args = true, args
 		early, _ := c.Policy.Rules[0].When.Evaluate(&before)
 		o, why := c.Policy.Rules[0].When.Evaluate(&call)
 		agree := map[condition.Outcome]bool{
-			condition.Unknown: true, o: true, condition.FalseOrFailed: o == condition.False || o == condition.Failed, condition.TrueOrFailed: o == condition.True || o == condition.Failed,
+			condition.Unknown: true, o: true, condition.FalseOrFailed: o == condition.False || o == condition.Failed,
+			condition.TrueOrFailed: o == condition.True || o == condition.Failed,
 		}
 		if !agree[early] || (o == condition.Failed) != (why != "") {
 			t.Errorf("%s of %s: %v because of %q, and %v before there are arguments", when, args, o, why, early)
@@ -413,8 +437,9 @@ func FuzzConditions(f *testing.F) {
 // that do not. An argument that a condition finds good is the one that they get.
 func FuzzConditionsAgreeWithServers(f *testing.F) {
 	for _, seed := range []string{
-		`{"repo":"acme/x"}`, `{"repo":"acme/x","Repo":"evil"}`, `{"rep\u006f":"acme/x"}`, `{"repo":"acme\/x"}`, `{"repo":null}`, `{"repo":["acme/"]}`,
-		`{"REPO":"evil","repo":"acme/x"}`, `{"repo":"acme/\ud800"}`, `{"n":1e0}`, `{"n":1.0,"N":2}`, `{"n":10000000000000000000000001}`, `{"n":-0}`,
+		`{"repo":"acme/x"}`, `{"repo":"acme/x","Repo":"evil"}`, `{"rep\u006f":"acme/x"}`, `{"repo":"acme\/x"}`,
+		`{"repo":null}`, `{"repo":["acme/"]}`, `{"REPO":"evil","repo":"acme/x"}`, `{"repo":"acme/\ud800"}`, `{"n":1e0}`,
+		`{"n":1.0,"N":2}`, `{"n":10000000000000000000000001}`, `{"n":-0}`,
 	} {
 		f.Add([]byte(seed))
 	}

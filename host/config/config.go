@@ -65,9 +65,10 @@ type Plugin struct {
 	SHA256    string   // of the program, 64 lower-case hex digits; may be empty
 	Isolation string   // "shared" or "server"
 	Env       []string // names of the host's environment variables that the process gets
-	Lock      string   `json:",omitempty"` // the lock file that may pin the program; empty: the configuration does, or it is bundled
-	Locked    bool     `json:",omitempty"` // SHA256 comes from Lock
-	At        source.Position
+	// The lock file that may pin the program; empty: the configuration does, or it is bundled.
+	Lock   string `json:",omitempty"`
+	Locked bool   `json:",omitempty"` // SHA256 comes from Lock
+	At     source.Position
 }
 
 // A Block is a block whose body belongs to a plugin, decoded with the plugin's
@@ -111,7 +112,8 @@ type View struct {
 func (c *Config) ToolPlaces() map[string]source.Position {
 	places := map[string]source.Position{}
 	for _, s := range c.Servers {
-		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent, s.Tools.Confirm} {
+		for _, list := range [][]Pattern{s.Tools.Allow, s.Tools.Deny, s.Tools.Read, s.Tools.Write, s.Tools.Idempotent,
+			s.Tools.Confirm} {
 			for _, p := range list {
 				places[p.At.String()] = p.At
 			}

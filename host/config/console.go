@@ -99,7 +99,8 @@ func readConsole(of *scope, gateway HTTP, metrics *Metrics) *Console {
 		r.ErrorAt(at, "choose another port", "the console and gateway.http listen at the same address, %s", c.Listen)
 	}
 	if metrics != nil && metrics.Listen == c.Listen {
-		r.ErrorAt(at, "choose another port", "the console and telemetry.metrics listen at the same address, %s", c.Listen)
+		r.ErrorAt(at, "choose another port",
+			"the console and telemetry.metrics listen at the same address, %s", c.Listen)
 	}
 	checkConsoleAddress(r, c, at, gateway)
 	checkConsoleSubjects(r, c, gateway)
@@ -121,7 +122,8 @@ func checkConsoleAddress(r blockReader, c *Console, at hcl.Range, gateway HTTP) 
 	}
 	called := addressInFile(c.Listen)
 	if len(gateway.Auth) == 0 {
-		r.ErrorAt(at, authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so the console needs the auth blocks of gateway.http", called)
+		r.ErrorAt(at, authHint+", or listen on 127.0.0.1",
+			"%s is not a loopback address, so the console needs the auth blocks of gateway.http", called)
 	}
 	switch {
 	case c.TLS != nil:
@@ -129,10 +131,13 @@ func checkConsoleAddress(r blockReader, c *Console, at hcl.Range, gateway HTTP) 
 		r.WarnAt(r.ValueAt("allow_plaintext", r.Head), "make sure that only a proxy with TLS can connect to it",
 			"%s is not a loopback address and has no TLS: tokens and pages can be read on the way", called)
 	default:
-		r.ErrorAt(at, "write tls { ... } in console { ... }, or allow_plaintext = true if something in front of it has TLS", "%s is not a loopback address, so it must have TLS", called)
+		r.ErrorAt(at,
+			"write tls { ... } in console { ... }, or allow_plaintext = true if something in front of it has TLS",
+			"%s is not a loopback address, so it must have TLS", called)
 	}
 	if len(c.Admins)+len(c.Viewers) == 0 {
-		r.ErrorAt(at, `write admins = ["alice"], or listen on 127.0.0.1`, "%s is not a loopback address, so the console needs admins or viewers: there is no one-time link", called)
+		r.ErrorAt(at, `write admins = ["alice"], or listen on 127.0.0.1`,
+			"%s is not a loopback address, so the console needs admins or viewers: there is no one-time link", called)
 	}
 }
 
@@ -179,7 +184,8 @@ func checkConsoleIssuers(r blockReader, c *Console, gateway HTTP) {
 		}
 		can := inbound.Vouchers(all, h.Kind, h.Name)
 		if len(can) > 1 {
-			r.ErrorAt(r.Head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`, h.Kind, h.Name),
+			r.ErrorAt(r.Head, fmt.Sprintf(`write admin { %ss = [%q] issuer = "..." }, or viewer, with the one that is meant; issuer = "*" says that all are`,
+				h.Kind, h.Name),
 				"the console admits the %s %q, and each of %s can name it", h.Kind, h.Name, strings.Join(can, ", "))
 			return
 		}

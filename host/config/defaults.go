@@ -113,7 +113,8 @@ func (l *loader) unusedDefaults(drafts []*draft) {
 		for _, d := range transportDefaults {
 			if attr := s.defaults.Attributes[d.Name]; attr != nil && !s.defaulted[d.Name] {
 				r := s.empty("defaults")
-				r.WarnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio", "no server's transport has a setting %q", d.Name)
+				r.WarnAt(attr.NameRange, "remove it: only transports that start programs have it, such as stdio",
+					"no server's transport has a setting %q", d.Name)
 			}
 		}
 	}

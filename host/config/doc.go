@@ -17,7 +17,7 @@
 //
 // Files, from the top: publicsettings.go, ownfiles.go, managedrefusal.go, reviewcontent.go,
 // wholeblocks.go, module.go, load.go, lock.go, toplevel.go, audit.go, foreach.go, managed.go,
-// managedprogram.go, policies.go, policy.go, condition.go, quantifier.go, policytest.go, approvers.go,
+// managedprogram.go, policies.go, policy.go, condition.go, quantifier.go, policytest.go, testblock.go, approvers.go,
 // serverlimits.go, share.go, console.go, policyblocks.go, telemetry.go, notify.go, auditforward.go,
 // gateway.go, unsafelisten.go, originheader.go, address.go, calllimit.go, toolcommand.go, written.go,
 // server.go, secretstore.go, pluginref.go, plugintable.go, defaults.go, settings.go, setting.go,

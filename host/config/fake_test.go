@@ -102,16 +102,24 @@ var mistaken = sdk.Schema{Attributes: []sdk.Attribute{{Name: "odd", Type: json.R
 
 // fakes are manifests by source, relative to the working directory.
 var fakes = map[string]sdk.Manifest{
-	"builtin/stdio":   {Name: "stdio", Version: "0.1.0", Transports: map[string]sdk.Schema{"stdio": sdk.SchemaOf[stdioSettings]()}},
-	"builtin/cli":     {Name: "cli", Version: "0.1.0", Transports: map[string]sdk.Schema{"cli": sdk.SchemaOf[stdioSettings]()}},
-	"builtin/http":    {Name: "http", Version: "0.1.0", Transports: map[string]sdk.Schema{"http": sdk.SchemaOf[httpSettings]()}},
-	"builtin/oauth":   {Name: "oauth", Version: "0.1.0", Auths: map[string]sdk.Schema{"oauth": sdk.SchemaOf[oauthSettings]()}},
-	"builtin/bearer":  {Name: "bearer", Version: "0.1.0", Auths: map[string]sdk.Schema{"bearer": sdk.SchemaOf[bearerSettings]()}},
-	"builtin/keyring": {Name: "keyring", Version: "0.1.0", SecretStores: map[string]sdk.Schema{"keyring": sdk.SchemaOf[keyringSettings]()}},
+	"builtin/stdio": {Name: "stdio", Version: "0.1.0",
+		Transports: map[string]sdk.Schema{"stdio": sdk.SchemaOf[stdioSettings]()}},
+	"builtin/cli": {Name: "cli", Version: "0.1.0",
+		Transports: map[string]sdk.Schema{"cli": sdk.SchemaOf[stdioSettings]()}},
+	"builtin/http": {Name: "http", Version: "0.1.0",
+		Transports: map[string]sdk.Schema{"http": sdk.SchemaOf[httpSettings]()}},
+	"builtin/oauth": {Name: "oauth", Version: "0.1.0",
+		Auths: map[string]sdk.Schema{"oauth": sdk.SchemaOf[oauthSettings]()}},
+	"builtin/bearer": {Name: "bearer", Version: "0.1.0",
+		Auths: map[string]sdk.Schema{"bearer": sdk.SchemaOf[bearerSettings]()}},
+	"builtin/keyring": {Name: "keyring", Version: "0.1.0",
+		SecretStores: map[string]sdk.Schema{"keyring": sdk.SchemaOf[keyringSettings]()}},
 	"vault": {Name: "vault", Version: "1.0.0",
-		Auths:        map[string]sdk.Schema{"ticket": sdk.SchemaOf[bearerSettings](), "badge": sdk.SchemaOf[oauthSettings]()},
+		Auths: map[string]sdk.Schema{"ticket": sdk.SchemaOf[bearerSettings](),
+			"badge": sdk.SchemaOf[oauthSettings]()},
 		SecretStores: map[string]sdk.Schema{"shelf": sdk.SchemaOf[shelfSettings]()}},
-	"kitchen": {Name: "kitchen", Version: "1.2.3", Transports: map[string]sdk.Schema{"sink": sdk.SchemaOf[kitchenSettings]()}},
+	"kitchen": {Name: "kitchen", Version: "1.2.3",
+		Transports: map[string]sdk.Schema{"sink": sdk.SchemaOf[kitchenSettings]()}},
 	"many": {Name: "many", Version: "2.0.0-beta.1", Transports: map[string]sdk.Schema{
 		"one": sdk.SchemaOf[strictSettings](), "two": handmade, "three": mistaken,
 	}},
@@ -136,7 +144,8 @@ func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
 		return sdk.Manifest{}, f
 	}
 	if strings.HasPrefix(p.Source, "builtin/") {
-		return sdk.Manifest{}, fault.New(fault.PluginNotFound, "the bundled plugin is not installed").WithHint("reinstall Junctor")
+		return sdk.Manifest{}, fault.New(fault.PluginNotFound, "the bundled plugin is not installed").
+			WithHint("reinstall Junctor")
 	}
 	return sdk.Manifest{}, fault.New(fault.PluginDescribe, "the program could not describe itself").
 		WithHint("run it with the argument describe")
@@ -144,7 +153,8 @@ func fakeDescribe(_ context.Context, p Plugin) (sdk.Manifest, error) {
 
 // fakeEnv is the environment of tests.
 var fakeEnv = map[string]string{
-	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s", "LONG_TOKEN": "s3cr3t-from-env-0123456789abcdef", "LINES": "the-first-line\nthe-second-line",
+	"REPO": "/srv/repo", "API_TOKEN": "s3cr3t-from-env", "EMPTY": "", "WAIT": "7s",
+	"LONG_TOKEN": "s3cr3t-from-env-0123456789abcdef", "LINES": "the-first-line\nthe-second-line",
 	"HOSTILE": "a\"b\n${c}",
 }
 

@@ -153,7 +153,8 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	path, _ := lookup("JUNCTOR_CONFIG")
 	switch {
 	case path != "" && text != "":
-		return Location{}, fault.New(fault.Usage, "JUNCTOR_CONFIG and %s are both set", InlineVariable).WithHint("unset one of them")
+		return Location{}, fault.New(fault.Usage, "JUNCTOR_CONFIG and %s are both set", InlineVariable).
+			WithHint("unset one of them")
 	case text != "":
 		return Location{Path: InlineVariable, Text: []byte(text)}, nil
 	case path != "":
@@ -180,7 +181,8 @@ func Find(explicit string, lookup func(string) (string, bool)) (Location, error)
 	case hasOwn:
 		return Location{Path: own, Own: true}, nil
 	}
-	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s", strings.Join(places, ", and at ")).
+	return Location{}, fault.New(fault.ConfigMissing, "no configuration found; looked at %s",
+		strings.Join(places, ", and at ")).
 		WithHint("run `junctor add NAME -- COMMAND` to add a server, `junctor init` to take over those of your clients, or write junctor.hcl; --config and JUNCTOR_CONFIG name a file or directory elsewhere")
 }
 

@@ -41,8 +41,11 @@ func (l *loader) drafts(rules managed.Rules) (all []*draft) {
 					r.WarnAt(b.TypeRange, "ask the administrator of this machine to add what you need",
 						"only the servers of the managed configuration at %s are used, and not yours", rules.At)
 				case rules.Exclusive:
-				case slices.ContainsFunc(forced, func(o *hclsyntax.Block) bool { return language.LabelOf(o) == s.owner+language.LabelOf(b) }):
-					r.WarnAt(b.TypeRange, "give yours another name", "the managed configuration has a server %q, so this block is not used", s.owner+language.LabelOf(b))
+				case slices.ContainsFunc(forced,
+					func(o *hclsyntax.Block) bool { return language.LabelOf(o) == s.owner+language.LabelOf(b) }):
+					r.WarnAt(b.TypeRange, "give yours another name",
+						"the managed configuration has a server %q, so this block is not used",
+						s.owner+language.LabelOf(b))
 				default:
 					all = append(all, l.instances(s, b, taken)...)
 				}
@@ -69,7 +72,8 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 	v, a, set := r.PublicValue(expression.ForEach, cty.DynamicPseudoType)
 	switch {
 	case !set && r.IsSkipped(expression.ForEach):
-		r = of.reader(r.Reader, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal})) // never evaluated
+		// Never evaluated.
+		r = of.reader(r.Reader, cty.ObjectVal(map[string]cty.Value{"key": cty.DynamicVal, "value": cty.DynamicVal}))
 		return []*draft{l.server(r)}
 	case !set:
 		return nil
@@ -78,14 +82,16 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 	keys, ok := eachKeys(v)
 	switch {
 	case !ok:
-		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`, "%q must be a map or a list of texts, not %s", expression.ForEach, language.TypeName(v.Type()))
+		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`,
+			"%q must be a map or a list of texts, not %s", expression.ForEach, language.TypeName(v.Type()))
 		return nil
 	case len(keys) > mostInstances:
 		r.ErrorAt(at, "", "%q has %d elements; the most is %d", expression.ForEach, len(keys), mostInstances)
 		return nil
 	}
 	if prefix := b.Body.Attributes["prefix"]; prefix != nil && len(keys) > 1 && !refersTo(prefix.Expr, "each") {
-		r.ErrorAt(prefix.Expr.Range(), `write prefix = each.key, or leave it out`, "all servers of the block would have the same prefix")
+		r.ErrorAt(prefix.Expr.Range(), `write prefix = each.key, or leave it out`,
+			"all servers of the block would have the same prefix")
 		return nil
 	}
 	var drafts []*draft

@@ -25,14 +25,17 @@ type foreignText struct {
 }
 
 var foreignTexts = []foreignText{
-	{pattern: lazyregexp.New(`^keyring:([A-Za-z0-9][A-Za-z0-9._/-]{0,63})$`), hint: `write keyring("NAME"), without quotes around it`},
+	{pattern: lazyregexp.New(`^keyring:([A-Za-z0-9][A-Za-z0-9._/-]{0,63})$`),
+		hint: `write keyring("NAME"), without quotes around it`},
 	{pattern: lazyregexp.New(`^\{env:([A-Z_][A-Z0-9_]{1,63})\}$`), hint: `write env("$1"), without quotes around it`},
-	{pattern: lazyregexp.New(`^(?:Bearer|Basic|token) \{env:([A-Z_][A-Z0-9_]{1,63})\}$`), hint: `write $${env("$1")} in place of {env:$1}`},
+	{pattern: lazyregexp.New(`^(?:Bearer|Basic|token) \{env:([A-Z_][A-Z0-9_]{1,63})\}$`),
+		hint: `write $${env("$1")} in place of {env:$1}`},
 	{pattern: lazyregexp.New(`^%([A-Z_][A-Z0-9_]{1,63})%(?:[\\/].*)?$`), hint: `write $${env("$1")} in place of %$1%`},
 	{pattern: lazyregexp.New(`^\{file:.+\}$`), hint: `write file("PATH"), without quotes around it`},
 	{pattern: lazyregexp.New(`^file://`), secret: true, hint: `write file("PATH"), without quotes around it`},
 	{pattern: windowsTab, what: backslashWhat, hint: backslashHint},
-	{pattern: lazyregexp.New(`^\s|\s$`), of: "url", what: "the URL begins or ends with white space", hint: `remove it: url = "https://..."`},
+	{pattern: lazyregexp.New(`^\s|\s$`), of: "url", what: "the URL begins or ends with white space",
+		hint: `remove it: url = "https://..."`},
 	{pattern: lazyregexp.New(`^op://`), secret: true, hint: source.KeyringHint + "; or start junctor with op run"},
 }
 
@@ -117,7 +120,8 @@ func foreignWords(r blockReader, a *hclsyntax.Attribute) {
 		}
 	}
 	if a.Name == "command" && len(words) == 1 && commandWords.MatchString(words[0]) {
-		r.WarnAt(list.Exprs[0].Range(), "write each word for itself: command = "+language.WordsInBrackets(words[0]), "the program's name has a space: no shell separates the words")
+		r.WarnAt(list.Exprs[0].Range(), "write each word for itself: command = "+language.WordsInBrackets(words[0]),
+			"the program's name has a space: no shell separates the words")
 		return
 	}
 	if slices.ContainsFunc(words, func(w string) bool { return shellArgument.MatchString(w) }) || startsShell(r) {
@@ -125,7 +129,8 @@ func foreignWords(r blockReader, a *hclsyntax.Attribute) {
 	}
 	for i, text := range words {
 		if m := shellPath.FindStringSubmatch(text); m != nil {
-			r.WarnAt(list.Exprs[i].Range(), fmt.Sprintf("write ${env(%q)} in place of $%s", m[1], m[1]), "no shell fills in $%s: the text is passed on unchanged", m[1])
+			r.WarnAt(list.Exprs[i].Range(), fmt.Sprintf("write ${env(%q)} in place of $%s", m[1], m[1]),
+				"no shell fills in $%s: the text is passed on unchanged", m[1])
 		}
 	}
 }

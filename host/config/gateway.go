@@ -227,8 +227,10 @@ func (l *loader) checkMemory(g *Gateway, drafts []*draft) {
 		case g.memoryAt.Filename == "":
 			g.MaxMemory = needed
 		default:
-			l.layers[0].empty("gateway").ErrorAt(g.memoryAt, "a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
-				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`, language.SizeText(needed), d.Name, language.SizeText(d.MaxMessage))
+			l.layers[0].empty("gateway").ErrorAt(g.memoryAt,
+				"a message may take a quarter of max_memory; raise it, or lower max_message in the server block",
+				`"max_memory" must be at least %s for the "max_message" of server %q, which is %s`,
+				language.SizeText(needed), d.Name, language.SizeText(d.MaxMessage))
 			return
 		}
 	}
@@ -243,7 +245,8 @@ func checkCertificates(r blockReader, h HTTP) {
 	}
 	for _, b := range r.Labelled("auth") {
 		if b.Labels[0] == "certificate" {
-			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates", `auth "certificate" needs tls { client_ca }`)
+			r.ErrorAt(r.nested(b).Head, "write tls { cert, key, client_ca } with the authority of the certificates",
+				`auth "certificate" needs tls { client_ca }`)
 		}
 	}
 }

@@ -42,7 +42,8 @@ func TestGatewayDefaults(t *testing.T) {
 		t.Errorf("%v\n%s\nwant:\n%s", err, got, want)
 	}
 	for _, text := range []string{"gateway {\n}\n", "gateway {\n}\nlocals {\n}\n"} {
-		if c, ds := loadText(t, text); c == nil || len(ds) > 0 || c.Gateway.HTTP.Given || c.Gateway.HTTP.Timeouts.Send != 5*time.Second {
+		if c, ds := loadText(t, text); c == nil || len(ds) > 0 || c.Gateway.HTTP.Given ||
+			c.Gateway.HTTP.Timeouts.Send != 5*time.Second {
 			t.Errorf("%q: %s", text, rendered(ds))
 		}
 	}
@@ -55,7 +56,8 @@ func TestMemoryDefaultGrowsWithTheLargestMessage(t *testing.T) {
 			t.Errorf("%s: %d", size, got)
 		}
 	}
-	if got := loadGood(t, fmt.Sprintf(block, "256MiB")+"gateway {\n  max_memory = \"1024MiB\"\n}\n").Gateway.MaxMemory; got != 1024<<20 {
+	if got := loadGood(t,
+		fmt.Sprintf(block, "256MiB")+"gateway {\n  max_memory = \"1024MiB\"\n}\n").Gateway.MaxMemory; got != 1024<<20 {
 		t.Error(got)
 	}
 }
@@ -93,7 +95,8 @@ gateway {
 `)
 	h := c.Gateway.HTTP
 	if h.Listen != "127.0.0.1:7575" || len(h.Origins) != 0 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
-		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" || h.Auth[0].Settings.(inbound.StaticToken).Tenant != "default" {
+		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" ||
+		h.Auth[0].Settings.(inbound.StaticToken).Tenant != "default" {
 		t.Errorf("%+v", h)
 	}
 }
@@ -125,7 +128,8 @@ gateway {
   }
 }
 `)
-	want := []string{"token-of-a-file-0815", "literal-of-a-local", "S3CR3T-FROM-ENV-0123456789ABCDEF", "the-way-out-of-an-unset-variable"}
+	want := []string{"token-of-a-file-0815", "literal-of-a-local", "S3CR3T-FROM-ENV-0123456789ABCDEF",
+		"the-way-out-of-an-unset-variable"}
 	var got []string
 	for _, a := range c.Gateway.HTTP.Auth {
 		got = append(got, a.Settings.(inbound.StaticToken).Token)
@@ -190,10 +194,12 @@ func TestDocumentedGatewayHasTheDefaults(t *testing.T) {
 		t.Fatal(rendered(ds))
 	}
 	said, usual := got.Gateway.HTTP, loadGood(t, "").Gateway.HTTP
-	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120, Connections: 256}) || len(said.Hosts) != 1 || len(said.Origins) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
+	if *said.PerIP != (RateLimit{Rate: 60, Burst: 120, Connections: 256}) || len(said.Hosts) != 1 ||
+		len(said.Origins) != 1 || said.TLS.ClientCA == "" || len(said.Auth) != 1 {
 		t.Errorf("%+v", said)
 	}
-	said.Given, said.At, said.Hosts, said.Origins, said.PerIP, said.TLS, said.Auth, said.origin = false, source.Position{}, nil, nil, nil, nil, nil, usual.origin
+	said.Given, said.At, said.Hosts, said.Origins, said.PerIP, said.TLS, said.Auth, said.origin = false,
+		source.Position{}, nil, nil, nil, nil, nil, usual.origin
 	if !reflect.DeepEqual(said, usual) {
 		t.Errorf("documented:\n%+v\nthe defaults:\n%+v", said, usual)
 	}

@@ -132,7 +132,8 @@ var parts = map[string]string{"Plugins": "plugins plugin", "Gateway": "gateway",
 // isAbout reports whether a fixture is about a field of a Config.
 func isAbout(t *testing.T, path, field string) bool {
 	has := func(kinds string) bool {
-		return slices.ContainsFunc(strings.Fields(kinds), func(kind string) bool { return slices.Contains(blocksIn(t, path), kind) })
+		return slices.ContainsFunc(strings.Fields(kinds),
+			func(kind string) bool { return slices.Contains(blocksIn(t, path), kind) })
 	}
 	if field == "Servers" {
 		return !has("gateway console telemetry policy test audit notify secret_store")
@@ -163,7 +164,8 @@ func blocksIn(t *testing.T, path string) (kinds []string) {
 
 // defaultConfig returns the JSON form of a configuration with a server and an empty http block.
 func defaultConfig(t *testing.T) map[string]any {
-	c := *loadGood(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\ngateway {\n  http {\n  }\n}\n")
+	c := *loadGood(t,
+		"server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\ngateway {\n  http {\n  }\n}\n")
 	s := c.Servers[0]
 	s.Name, s.Prefix, s.At, s.Transport, s.Fingerprint = "", "?", source.Position{}, Block{}, ""
 	all := valueOfJSON(t, c).(map[string]any)

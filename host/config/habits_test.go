@@ -36,7 +36,8 @@ func TestHabitsGetHintsThatSayWhatToWrite(t *testing.T) {
 			t.Fatalf("%s is followed by %s", fixture.Name, golden.Name)
 		}
 		t.Run(name, func(t *testing.T) {
-			_, ds := Load(context.Background(), Options{Path: fixture.Name, Text: fixture.Data, Lookup: fakeLookup, Describe: fakeDescribe})
+			_, ds := Load(context.Background(),
+				Options{Path: fixture.Name, Text: fixture.Data, Lookup: fakeLookup, Describe: fakeDescribe})
 			var hints []string
 			for _, d := range ds {
 				hints = append(hints, d.Hint)
@@ -86,14 +87,18 @@ func saysOf(t *testing.T, fixture *txtar.File) (all []*regexp.Regexp) {
 // the same meaning, and that entries need names that the block has.
 func TestForeignNamesFitTheirBlocks(t *testing.T) {
 	forms := map[string]language.Form{
-		"": *Language(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](), "http": *language.FormOf[HTTP](), "policy": *language.FormOf[policyBlock](), "role": *language.FormOf[roleBlock](),
-		"allow": *language.FormOf[ruleBlock](), "deny": *language.FormOf[ruleBlock](), "confirm": *language.FormOf[confirmBlock](), "variable": *language.FormOf[expression.Variable](),
+		"": *Language(), "server": *language.FormOf[Server](), "gateway": *language.FormOf[Gateway](),
+		"http": *language.FormOf[HTTP](), "policy": *language.FormOf[policyBlock](),
+		"role":  *language.FormOf[roleBlock](),
+		"allow": *language.FormOf[ruleBlock](), "deny": *language.FormOf[ruleBlock](),
+		"confirm": *language.FormOf[confirmBlock](), "variable": *language.FormOf[expression.Variable](),
 		"tools": *language.FormOf[Tools](), "timeouts": *language.FormOf[Timeouts](),
 	}
 	for kind, entries := range foreignNames {
 		f, known := forms[kind]
 		for _, e := range entries {
-			if !strings.Contains(e.hint, "write ") && !strings.Contains(e.hint, "remove it") && !strings.HasPrefix(e.hint, "put ") {
+			if !strings.Contains(e.hint, "write ") && !strings.Contains(e.hint, "remove it") &&
+				!strings.HasPrefix(e.hint, "put ") {
 				t.Errorf("%s, %s: the hint does not say what to write: %s", kind, e.names, e.hint)
 			}
 			if e.instead && e.needs == "" {
@@ -114,11 +119,14 @@ func TestForeignNamesFitTheirBlocks(t *testing.T) {
 // TestForeignTextsLeaveOthersAlone loads settings that look like habits and are not.
 func TestForeignTextsLeaveOthersAlone(t *testing.T) {
 	for _, setting := range []string{
-		`command = ["sh", "-c", "$HOME/bin/server"]`, `command = ["ssh", "host", "$HOME/server"]`, `command = ["/opt/My Server/bin"]`,
+		`command = ["sh", "-c", "$HOME/bin/server"]`,
+		`command = ["ssh", "host", "$HOME/server"]`, `command = ["/opt/My Server/bin"]`,
 		`command = ["a", "$5", "$home", "US$HOME", "a$HOME/b"]`, `command = ["bash", "-lc", "npx -y server"]`,
-		"command = [\"x\"]\n    env = { DATABASE = \"file:///srv/x.db\" }", "command = [\"x\"]\n    env = { API_TOKEN = \"a%AB%c\" }",
+		"command = [\"x\"]\n    env = { DATABASE = \"file:///srv/x.db\" }",
+		"command = [\"x\"]\n    env = { API_TOKEN = \"a%AB%c\" }",
 		"command = [\"x\"]\n    env = { API_TOKEN = \"xkeyring:a\", B = \"{env:a}\", C = \"{env:}\", D = \"~/x\" }",
-		"command = [\"docker\"]\n    args = [\"run\", \"--command\", \"$HOME\"]", "command = [\"sh\"]\n    args = [\"$HOME/x\"]",
+		"command = [\"docker\"]\n    args = [\"run\", \"--command\", \"$HOME\"]",
+		"command = [\"sh\"]\n    args = [\"$HOME/x\"]",
 	} {
 		_, ds := loadText(t, "server \"a\" {\n  transport \"stdio\" {\n    "+setting+"\n  }\n}\n")
 		if len(ds) > 0 {
@@ -130,14 +138,18 @@ func TestForeignTextsLeaveOthersAlone(t *testing.T) {
 // TestHintsDoNotRepeatSecrets loads secrets in places where hints repeat words.
 func TestHintsDoNotRepeatSecrets(t *testing.T) {
 	for _, setting := range []string{
-		`env = { T = HUNTER2SECRET }`, `env = { T = hunter2secret }`, `env = { T = "${hunter2secret}" }`, `env = { T = "${HUNTER2SECRET}" }`,
-		`env = { T = "${env:hunter2secret}" }`, `env = { T = "${HUNTER2SECRET:-x}" }`, `env = { T = "${input:hunter2secret}" }`,
-		`env = { T = env.hunter2secret }`, `env = { T = env.HUNTER2SECRET }`, `env = { T = env(HUNTER2SECRET) }`, `env = "hunter2secret"`,
-		`env = ["T=hunter2secret"]`, `token = "hunter2secret"`, `env = { T = 'hunter2secret' }`, `env = { T = hunter2secret:x }`,
-		`env = { T = "keyring:hunter2secret" }`, `env = { T = "{file:hunter2secret}" }`, `env = { API_TOKEN = "file://hunter2secret" }`,
-		`token: "hunter2secret"`, `token "hunter2secret"`, `token = "hunter2secret",`, `env = { T = "${{ hunter2secret }}" }`, `headers = { T = "hunter2secret" }`,
+		`env = { T = HUNTER2SECRET }`, `env = { T = hunter2secret }`, `env = { T = "${hunter2secret}" }`,
+		`env = { T = "${HUNTER2SECRET}" }`, `env = { T = "${env:hunter2secret}" }`,
+		`env = { T = "${HUNTER2SECRET:-x}" }`, `env = { T = "${input:hunter2secret}" }`,
+		`env = { T = env.hunter2secret }`, `env = { T = env.HUNTER2SECRET }`, `env = { T = env(HUNTER2SECRET) }`,
+		`env = "hunter2secret"`, `env = ["T=hunter2secret"]`, `token = "hunter2secret"`,
+		`env = { T = 'hunter2secret' }`, `env = { T = hunter2secret:x }`, `env = { T = "keyring:hunter2secret" }`,
+		`env = { T = "{file:hunter2secret}" }`, `env = { API_TOKEN = "file://hunter2secret" }`,
+		`token: "hunter2secret"`, `token "hunter2secret"`, `token = "hunter2secret",`,
+		`env = { T = "${{ hunter2secret }}" }`, `headers = { T = "hunter2secret" }`,
 	} {
-		_, ds := loadText(t, "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    "+setting+"\n  }\n}\n")
+		_, ds := loadText(t,
+			"server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n    "+setting+"\n  }\n}\n")
 		if got := rendered(ds); len(ds) == 0 || strings.Contains(strings.ToLower(got), "hunter2") {
 			t.Errorf("%s:\n%s", setting, got)
 		}
@@ -153,8 +165,10 @@ func TestHintsDoNotRepeatSecrets(t *testing.T) {
 // TestNumbersGetUnits checks the hints for durations, sizes and addresses.
 func TestNumbersGetUnits(t *testing.T) {
 	for text, want := range map[string]string{
-		"30": `write x = "30s" for 30 seconds`, "60000": `write x = "1m" for 60000 milliseconds`, "1500": `write x = "1.5s" for 1500 milliseconds`,
-		"5 min": `write x = "5m"`, "2 hours": `write x = "2h"`, "30sec": `write x = "30s"`, "1d": `write x = "24h"`, "30 S": `write x = "30s"`,
+		"30":    `write x = "30s" for 30 seconds`,
+		"60000": `write x = "1m" for 60000 milliseconds`, "1500": `write x = "1.5s" for 1500 milliseconds`,
+		"5 min": `write x = "5m"`, "2 hours": `write x = "2h"`, "30sec": `write x = "30s"`,
+		"1d": `write x = "24h"`, "30 S": `write x = "30s"`,
 		"": "", "soon": "", "12345678901234567890": "", "-1": "", "3 weeks": "", "0": "",
 	} {
 		if got := language.DurationHint("x", text); got != want {
@@ -162,7 +176,8 @@ func TestNumbersGetUnits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"16MB": `write x = "16MiB"`, "16 m": `write x = "16MiB"`, "512kb": `write x = "512KiB"`, "1GB": `write x = "1024MiB"`, "1048576": `write x = "1MiB" for 1048576 bytes`,
+		"16MB": `write x = "16MiB"`, "16 m": `write x = "16MiB"`,
+		"512kb": `write x = "512KiB"`, "1GB": `write x = "1024MiB"`, "1048576": `write x = "1MiB" for 1048576 bytes`,
 		"": "", "16": `write x = "16MiB"`, "0MB": "", "16TB": "", "99999GB": "", "1.5MB": "",
 	} {
 		if got := language.SizeHint("x", text); got != want {
@@ -170,8 +185,10 @@ func TestNumbersGetUnits(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"8080": `"127.0.0.1:8080"`, ":8080": `"127.0.0.1:8080"`, "http://localhost:80/mcp": `"localhost:80"`, "0.0.0.0": `"0.0.0.0:7575"`,
-		"": listenHint, "99999": listenHint, "http://user@host:80": listenHint, "http://": listenHint, "a b": listenHint, strings.Repeat("a", 200): listenHint,
+		"8080": `"127.0.0.1:8080"`, ":8080": `"127.0.0.1:8080"`,
+		"http://localhost:80/mcp": `"localhost:80"`, "0.0.0.0": `"0.0.0.0:7575"`,
+		"": listenHint, "99999": listenHint, "http://user@host:80": listenHint,
+		"http://": listenHint, "a b": listenHint, strings.Repeat("a", 200): listenHint,
 	} {
 		if got := listenHintFor(text, "listen = %q"); !strings.Contains(got, want) {
 			t.Errorf("listen %q: %s, want %s", text, got, want)

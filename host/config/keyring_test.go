@@ -60,7 +60,8 @@ func TestResolveInsertsSecrets(t *testing.T) {
 	}
 	hostile := "a\"b\\ \n</x>\u2028, \"token\": \"" + c.keyring.Placeholder("two")
 	var asked []string
-	got, err := c.Resolve(c.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": hostile, "two": "2", "github/token": "ghp_x"}, &asked))
+	got, err := c.Resolve(c.Servers[0].Transport.Settings,
+		lookupIn(map[string]string{"one": hostile, "two": "2", "github/token": "ghp_x"}, &asked))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,14 +77,16 @@ func TestResolveInsertsSecrets(t *testing.T) {
 		t.Fatalf("%v: %s", err, got)
 	}
 	if settings.URL != "x" || settings.Token != hostile || settings.Headers["Authorization"] != "Bearer ghp_x" ||
-		settings.Headers["Both"] != hostile+", 2" || settings.Bag.Deep[1] != hostile || settings.Bag.Text != "keyring:X:one; keyring()" {
+		settings.Headers["Both"] != hostile+", 2" || settings.Bag.Deep[1] != hostile ||
+		settings.Bag.Text != "keyring:X:one; keyring()" {
 		t.Errorf("%s", got)
 	}
 	slices.Sort(asked)
 	if want := []string{"github/token", "one", "two"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q, want %q", asked, want)
 	}
-	if got, err = c.Resolve(c.Servers[0].Auth.Settings, lookupIn(map[string]string{"github/token": "ghp_x"}, nil)); string(got) != `{"token":"ghp_x"}` || err != nil {
+	if got, err = c.Resolve(c.Servers[0].Auth.Settings,
+		lookupIn(map[string]string{"github/token": "ghp_x"}, nil)); string(got) != `{"token":"ghp_x"}` || err != nil {
 		t.Errorf("%s, %v", got, err)
 	}
 	plain := []byte(`{"url":"x"}`)
@@ -102,14 +105,18 @@ func TestResolveErrorNamesSecretAndPlace(t *testing.T) {
 		code         fault.Code
 		message, tip string
 	}{
-		"absent":    {lookupIn(map[string]string{"two": "2", "github/token": "t"}, nil), fault.NameUnknown, `there is no secret "one"`, "junctor secret set one"},
-		"locked":    {func(string) (string, error) { return "", errors.New("locked") }, fault.Internal, `: locked`, ""},
-		"large":     {func(string) (string, error) { return strings.Repeat("s3cr3t", 4000), nil }, fault.ConfigInvalid, `is larger than 16 KiB`, ""},
-		"not UTF-8": {func(string) (string, error) { return "s3cr3t\xff", nil }, fault.ConfigInvalid, `is not valid UTF-8`, ""},
+		"absent": {lookupIn(map[string]string{"two": "2", "github/token": "t"}, nil), fault.NameUnknown,
+			`there is no secret "one"`, "junctor secret set one"},
+		"locked": {func(string) (string, error) { return "", errors.New("locked") }, fault.Internal, `: locked`, ""},
+		"large": {func(string) (string, error) { return strings.Repeat("s3cr3t", 4000), nil }, fault.ConfigInvalid,
+			`is larger than 16 KiB`, ""},
+		"not UTF-8": {func(string) (string, error) { return "s3cr3t\xff", nil }, fault.ConfigInvalid,
+			`is not valid UTF-8`, ""},
 	} {
 		got, err := c.Resolve(settings, test.lookup)
 		f := fault.As(err)
-		if len(got) > 0 || f.Code != test.code || !strings.Contains(f.Message, test.message) || f.Hint != test.tip || !strings.HasPrefix(f.At, "junctor.hcl:") {
+		if len(got) > 0 || f.Code != test.code || !strings.Contains(f.Message, test.message) || f.Hint != test.tip ||
+			!strings.HasPrefix(f.At, "junctor.hcl:") {
 			t.Errorf("%s: %q, %+v", name, got, f)
 		}
 		if strings.Contains(fmt.Sprintf("%+v", f), "s3cr3t") {
@@ -131,7 +138,8 @@ server "a" {
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
-	_, err := c.Resolve(c.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": strings.Repeat("x", expression.MaxSecret)}, nil))
+	_, err := c.Resolve(c.Servers[0].Transport.Settings,
+		lookupIn(map[string]string{"one": strings.Repeat("x", expression.MaxSecret)}, nil))
 	if err == nil || !strings.Contains(err.Error(), "larger than 1024 KiB together") {
 		t.Error(err)
 	}
@@ -143,7 +151,8 @@ func TestKeyringListsUses(t *testing.T) {
 	for _, use := range c.Keyring() {
 		got = append(got, use.Name+" "+use.At.String())
 	}
-	want := []string{"github/token junctor.hcl:2:18", "one junctor.hcl:6:15", "one junctor.hcl:7:68", "two junctor.hcl:7:87", "one junctor.hcl:8:28", "front junctor.hcl:19:17"}
+	want := []string{"github/token junctor.hcl:2:18", "one junctor.hcl:6:15",
+		"one junctor.hcl:7:68", "two junctor.hcl:7:87", "one junctor.hcl:8:28", "front junctor.hcl:19:17"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -159,7 +168,8 @@ func TestPlaceholderDiffersInEachLoad(t *testing.T) {
 	if two == nil {
 		t.Fatal(rendered(ds))
 	}
-	got, err := two.Resolve(two.Servers[0].Transport.Settings, lookupIn(map[string]string{"one": "1", "two": "2", "github/token": "t"}, nil))
+	got, err := two.Resolve(two.Servers[0].Transport.Settings,
+		lookupIn(map[string]string{"one": "1", "two": "2", "github/token": "t"}, nil))
 	if err != nil || !strings.Contains(string(got), `"url":"keyring:`) {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -193,7 +203,8 @@ func TestResolveToken(t *testing.T) {
 			}
 			continue
 		}
-		if f := fault.As(err); got != "" || err == nil || !strings.Contains(f.Message, why) || f.At != "junctor.hcl:19:17" || strings.Contains(f.Message, "s3cr3t") {
+		if f := fault.As(err); got != "" || err == nil || !strings.Contains(f.Message, why) ||
+			f.At != "junctor.hcl:19:17" || strings.Contains(f.Message, "s3cr3t") {
 			t.Errorf("%q: %q, %+v", secret, got, f)
 		}
 	}

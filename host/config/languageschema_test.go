@@ -28,15 +28,20 @@ var excluded = map[string]string{
 
 // demoManifests are plugins with everything that a schema may have.
 func demoManifests() map[string]sdk.Manifest {
-	return map[string]sdk.Manifest{"stdio": fakes["builtin/stdio"], "kitchen": fakes["kitchen"], "acme": {Name: "acme", Transports: map[string]sdk.Schema{
-		"one": {Attributes: []sdk.Attribute{
-			{Name: "level", Description: "How much.", Type: json.RawMessage(`"string"`), Enum: []string{"low", "high"}, Required: true},
-			{Name: "count", Description: "How many.", Type: json.RawMessage(`"number"`), Format: "integer", Default: json.RawMessage("3")},
-			{Name: "shape", Description: "A shape.", Type: json.RawMessage(`["map",["object",{"x":"number"},["x"]]]`), Deprecated: "use level"},
-			{Name: "any", Description: "A value.", Type: json.RawMessage(`"dynamic"`)},
-		}, Blocks: []sdk.Block{{Name: "part", Label: "name", List: true, Schema: sdk.Schema{Description: "A part."}}}},
-		"two": {},
-	}}}
+	return map[string]sdk.Manifest{"stdio": fakes["builtin/stdio"],
+		"kitchen": fakes["kitchen"], "acme": {Name: "acme", Transports: map[string]sdk.Schema{
+			"one": {Attributes: []sdk.Attribute{
+				{Name: "level", Description: "How much.", Type: json.RawMessage(`"string"`),
+					Enum: []string{"low", "high"}, Required: true},
+				{Name: "count", Description: "How many.", Type: json.RawMessage(`"number"`), Format: "integer",
+					Default: json.RawMessage("3")},
+				{Name: "shape", Description: "A shape.",
+					Type: json.RawMessage(`["map",["object",{"x":"number"},["x"]]]`), Deprecated: "use level"},
+				{Name: "any", Description: "A value.", Type: json.RawMessage(`"dynamic"`)},
+			}, Blocks: []sdk.Block{{Name: "part", Label: "name", List: true,
+				Schema: sdk.Schema{Description: "A part."}}}},
+			"two": {},
+		}}}
 }
 
 func compiled(t *testing.T, text []byte) *jsonschema.Schema {
@@ -66,7 +71,8 @@ func TestSchemaFitsTheMetaschema(t *testing.T) {
 		t.Fatal(err)
 	}
 	defs := root["$defs"].(map[string]any)
-	for _, key := range []string{"server.transport.stdio", "server.transport.acme/one", "server.transport.acme/two", "gateway.http.auth.jwt"} {
+	for _, key := range []string{"server.transport.stdio", "server.transport.acme/one", "server.transport.acme/two",
+		"gateway.http.auth.jwt"} {
 		if defs[key] == nil {
 			t.Errorf("the schema has no %s", key)
 		}
@@ -75,7 +81,8 @@ func TestSchemaFitsTheMetaschema(t *testing.T) {
 		if text, _ := property["description"].(string); text == "" || strings.Contains(text, "](") {
 			t.Errorf("%s has the description %q", path, text)
 		}
-		typed := property["type"] != nil || property["anyOf"] != nil || property["$ref"] != nil || property["enum"] != nil
+		typed := property["type"] != nil || property["anyOf"] != nil || property["$ref"] != nil ||
+			property["enum"] != nil
 		if !typed {
 			t.Errorf("%s has no type", path)
 		}
@@ -135,7 +142,8 @@ func eachProperty(schema, defs map[string]any, path string, do func(path string,
 		if strings.HasSuffix(path, ".shape") {
 			continue // the members of the type of a plugin's attribute have no description
 		}
-		if labels := []string{"server.transport", "server.auth", "gateway.http.auth", "secret_store"}; !slices.Contains(labels, path) {
+		if labels := []string{"server.transport", "server.auth", "gateway.http.auth",
+			"secret_store"}; !slices.Contains(labels, path) {
 			do(inner, asObject(property))
 		}
 		eachProperty(asObject(property), defs, inner, do)
@@ -279,10 +287,13 @@ func TestSchemaRefusesMistakes(t *testing.T) {
 	schema := compiled(t, Schema(demoManifests()))
 	for _, text := range []string{
 		`serverr "a" { }`, `server "a" { prefx = "x" }`, `server "a" { enabled = 3 }`, `server "a" { share = "some" }`,
-		`defaults { idle = 3 }`, "server \"a\" {\n timeouts { start = \"soon\" }\n}", `server "a" { max_message = "16MB" }`, `server "a" { context = ["weather"] }`,
-		"server \"a\" {\n transport \"acme/one\" { }\n}", "server \"a\" {\n transport \"acme/one\" { level = \"mid\" }\n}",
+		`defaults { idle = 3 }`, "server \"a\" {\n timeouts { start = \"soon\" }\n}",
+		`server "a" { max_message = "16MB" }`, `server "a" { context = ["weather"] }`,
+		"server \"a\" {\n transport \"acme/one\" { }\n}",
+		"server \"a\" {\n transport \"acme/one\" { level = \"mid\" }\n}",
 		"server \"a\" {\n transport \"acme/one\" {\n level = \"low\"\n count = 1.5\n}\n}",
-		"gateway {\n http {\n auth \"magic\" { }\n}\n}", "gateway {\n http {\n auth \"static_token\" { subject = \"x\" }\n}\n}",
+		"gateway {\n http {\n auth \"magic\" { }\n}\n}",
+		"gateway {\n http {\n auth \"static_token\" { subject = \"x\" }\n}\n}",
 		`gateway { max_memory = 512 }`, "gateway {\n limits {\n per_tool { rate = -1 }\n}\n}",
 		`plugins { required = { x = { origin = "y" } } }`, `module "x" { }`,
 		"test \"x\" {\n call \"a\" \"b\" { expect = \"maybe\" }\n}", `test "x" { principal = { name = "y" } }`,
@@ -297,7 +308,8 @@ func TestSchemaRefusesMistakes(t *testing.T) {
 	}
 	for _, text := range []string{
 		`server "a" { enabled = var.on }`, `server "a" { context = [local.x] }`,
-		"server \"a\" {\n transport \"acme/one\" {\n level = env(\"L\")\n count = 2\n}\n}", `module "x" {` + "\nsource = \"./m\"\nregion = [1]\n}",
+		"server \"a\" {\n transport \"acme/one\" {\n level = env(\"L\")\n count = 2\n}\n}",
+		`module "x" {` + "\nsource = \"./m\"\nregion = [1]\n}",
 	} {
 		file, diags := hclsyntax.ParseConfig([]byte(text), "good", hcl.InitialPos)
 		if diags.HasErrors() {

@@ -80,10 +80,13 @@ server "e" {
 func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 	text := []byte("server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n}\n")
 	for _, err := range []error{errors.New("boom"), fmt.Errorf("around: %w", fault.New(fault.PluginChecksum, "boom"))} {
-		l := newLoader(Options{Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err }})
+		l := newLoader(Options{
+			Describe: func(context.Context, Plugin) (sdk.Manifest, error) { return sdk.Manifest{}, err },
+		})
 		l.layers[0].keep(l.files.Add("junctor.hcl", text))
 		c, ds := l.load(context.Background())
-		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code || ds[0].At.Line != 2 {
+		if c != nil || len(ds) != 1 || ds[0].Summary != `plugin "stdio": boom` || ds[0].Code != fault.As(err).Code ||
+			ds[0].At.Line != 2 {
 			t.Errorf("%+v", ds)
 		}
 	}
@@ -98,7 +101,8 @@ func TestDescribeErrorBecomesDiagnostic(t *testing.T) {
 func TestDiagnosticsAreSortedByPlace(t *testing.T) {
 	l := newLoader(Options{Lookup: fakeLookup, Describe: fakeDescribe})
 	l.layers[0].keep(l.files.Add("a.hcl", []byte("x = 1\n\nlocals {\n  a = env(\"NOT_SET\")\n}\n")))
-	l.layers[0].keep(l.files.Add("b.hcl", []byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n")))
+	l.layers[0].keep(l.files.Add("b.hcl",
+		[]byte("server \"a\" {\n  transport \"stdio\" {\n    command = 1\n  }\n  y = 1\n  z = 1\n}\n")))
 	_, ds := l.load(context.Background())
 	var places []string
 	for _, d := range ds {
@@ -115,7 +119,8 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 		fmt.Fprintf(&text, "x%d = 1\n", i)
 	}
 	_, ds := loadText(t, text.String())
-	if len(ds) != source.MaxDiagnostics+1 || ds[source.MaxDiagnostics].Summary != "and 10 more problems" || ds[source.MaxDiagnostics].Severity != source.Error {
+	if len(ds) != source.MaxDiagnostics+1 || ds[source.MaxDiagnostics].Summary != "and 10 more problems" ||
+		ds[source.MaxDiagnostics].Severity != source.Error {
 		t.Errorf("%d diagnostics, last %+v", len(ds), ds[len(ds)-1])
 	}
 	if err := ds.Err(); !strings.Contains(err.Error(), "more than 50 problems") {
@@ -126,7 +131,8 @@ func TestDiagnosticsAreBounded(t *testing.T) {
 func TestErrCountsErrors(t *testing.T) {
 	_, ds := loadText(t, "x = 1\n")
 	f := fault.As(ds.Err())
-	if f.Code != fault.ConfigInvalid || f.At != "junctor.hcl:1:1" || f.Message != `unknown attribute "x"` || f.Hint == "" {
+	if f.Code != fault.ConfigInvalid || f.At != "junctor.hcl:1:1" || f.Message != `unknown attribute "x"` ||
+		f.Hint == "" {
 		t.Errorf("%+v", f)
 	}
 	_, ds = loadText(t, "x = 1\ny = 2\n")
@@ -171,7 +177,8 @@ func FuzzLoad(f *testing.F) {
 		if bytes.Contains(text, []byte("chatty")) {
 			t.Skip("this plugin prints the secret, which is hidden only if the configuration reads it")
 		}
-		if bytes.Count(text, []byte("for")) > 2 || bytes.Count(text, []byte("range")) > 1 || bytes.Count(text, []byte("local")) > 20 {
+		if bytes.Count(text, []byte("for")) > 2 || bytes.Count(text, []byte("range")) > 1 ||
+			bytes.Count(text, []byte("local")) > 20 {
 			t.Skip("may compute for long")
 		}
 		c, ds := loadText(t, string(text))
@@ -187,7 +194,8 @@ func FuzzLoad(f *testing.F) {
 // TestLargeConfigurationLoads loads a thousand servers.
 func TestLargeConfigurationLoads(t *testing.T) {
 	var text strings.Builder
-	text.WriteString("locals {\n  allow = [" + strings.Repeat(`"get_*", `, 30) + "]\n  base = { HOME = \"/\", LANG = \"C\" }\n}\n")
+	text.WriteString("locals {\n  allow = [" + strings.Repeat(`"get_*", `, 30) +
+		"]\n  base = { HOME = \"/\", LANG = \"C\" }\n}\n")
 	for i := range 1000 {
 		fmt.Fprintf(&text, `
 server "server-%d" {
@@ -222,7 +230,8 @@ server "server-%d" {
 func TestLoadRejectsOtherProgramThanReviewed(t *testing.T) {
 	dir := t.TempDir()
 	path, reviewed, other := filepath.Join(dir, "junctor.hcl"), strings.Repeat("a", 64), strings.Repeat("b", 64)
-	for sha256, want := range map[string]string{reviewed: "", other: "the program has sha256 " + reviewed + ", not " + other} {
+	for sha256, want := range map[string]string{reviewed: "",
+		other: "the program has sha256 " + reviewed + ", not " + other} {
 		text := "plugins {\n  required = { acme = { source = \"./plugins\", sha256 = \"" + sha256 + "\" } }\n}\n"
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)

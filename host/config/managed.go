@@ -25,7 +25,8 @@ import (
 
 // managedForm lists the blocks of the managed configuration.
 var managedForm = language.Form{Blocks: map[string]language.Shape{
-	"servers": {}, "server": {Labels: 1, Many: true}, "policy": {}, "audit": {}, "locals": {Many: true}, "plugins": {Many: true}, "plugin": {Labels: 1, Many: true},
+	"servers": {}, "server": {Labels: 1, Many: true},
+	"policy": {}, "audit": {}, "locals": {Many: true}, "plugins": {Many: true}, "plugin": {Labels: 1, Many: true},
 }}
 
 // An ownServersBlock is a servers block of a user or a project.
@@ -50,7 +51,8 @@ func (serverEntries) Values() language.Values {
 		Accepts: "a list of `{ name = \"…\" }`, `{ command = [\"…\"] }` or `{ url = \"…\" }`",
 		Schema: map[string]any{"type": "array", "items": map[string]any{
 			"type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
-			"properties": map[string]any{"name": text, "command": map[string]any{"type": "array", "items": text}, "url": text},
+			"properties": map[string]any{"name": text,
+				"command": map[string]any{"type": "array", "items": text}, "url": text},
 		}},
 	}
 }
@@ -71,7 +73,8 @@ func (l *loader) readManaged(path string) {
 	}
 	for _, name := range []string{path, filepath.Dir(path)} {
 		if why := ownership.Unmanaged(name); why != "" {
-			refuse("the managed configuration cannot be trusted: "+name+" "+why, "only the administrator may be able to write to it and to its directory")
+			refuse("the managed configuration cannot be trusted: "+name+" "+why,
+				"only the administrator may be able to write to it and to its directory")
 			return
 		}
 	}
@@ -143,7 +146,9 @@ func (s *serverEntries) ReadSetting(r language.Reader, name string) {
 		return
 	}
 	if !v.CanIterateElements() || v.Type().IsObjectType() || v.Type().IsMapType() || v.LengthInt() > maxManagedEntries {
-		r.ErrorAt(a.Expr.Range(), `write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`, "%q must be a list of objects", name)
+		r.ErrorAt(a.Expr.Range(),
+			`write [{ name = "github" }, { command = ["npx", "files"] }, { url = "https://*.example.com/*" }]`,
+			"%q must be a list of objects", name)
 		return
 	}
 	*s = serverEntries{}
@@ -176,7 +181,8 @@ func managedEntry(r language.Reader, list string, at hcl.Range, v cty.Value) (e 
 			r.ErrorAt(at, hint, "%q of an entry of %q must be %s", member, list, language.TypeName(want))
 			return e, false
 		case member == "command" && list == "allow" && leadsAnywhere(value.AsValueSlice()[0].AsString()):
-			r.ErrorAt(at, "write an absolute path, or a name that is looked up in PATH", "a relative path in %q is another program in each directory", list)
+			r.ErrorAt(at, "write an absolute path, or a name that is looked up in PATH",
+				"a relative path in %q is another program in each directory", list)
 			return e, false
 		case member == "name":
 			e.Name = value.AsString()
@@ -219,13 +225,15 @@ func (l *loader) disableUnmanaged(drafts []*draft, rules managed.Rules, own []ma
 		}
 		if why != "" {
 			d.Enabled, d.Blocked = false, why
-			d.block.WarnAt(d.block.Head, "ask the administrator of this machine", "server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
+			d.block.WarnAt(d.block.Head, "ask the administrator of this machine",
+				"server %q is not used: the managed configuration does not allow it (%s)", d.Name, why)
 			continue
 		}
 		for _, of := range own {
 			if why := check.unmanaged(d.Server, of); why != "" && !d.managed {
 				d.Enabled, d.Blocked, d.BlockedByUser = false, why, true
-				d.block.WarnAt(d.block.Head, "change the servers block, or remove the server", "server %q is not used: it is %s", d.Name, why)
+				d.block.WarnAt(d.block.Head, "change the servers block, or remove the server",
+					"server %q is not used: it is %s", d.Name, why)
 				break
 			}
 		}

@@ -73,7 +73,8 @@ func (c managedCheck) managedUse(name string, b Block) managed.Server {
 	if len(settings.Command) > 0 && m.URL == "" {
 		m.Command = slices.Concat(settings.Command, settings.Args)
 		variables := slices.Concat(slices.Collect(maps.Keys(settings.Env)), settings.PassEnv)
-		m.Altered = b.Component != "stdio" && b.Component != "command" || slices.ContainsFunc(variables, command.ChoosesCode)
+		m.Altered = b.Component != "stdio" && b.Component != "command" ||
+			slices.ContainsFunc(variables, command.ChoosesCode)
 	}
 	return m
 }

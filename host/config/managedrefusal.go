@@ -15,7 +15,8 @@ import (
 // be used, by the name of the server. It evaluates only literals and starts nothing: a server
 // whose command or URL is computed is decided when the configuration is loaded. path is the file
 // of the text.
-func Refused(ctx context.Context, path string, text []byte, managedPath string, lookup func(string) (string, bool)) map[string]string {
+func Refused(ctx context.Context, path string, text []byte, managedPath string,
+	lookup func(string) (string, bool)) map[string]string {
 	if _, err := os.Lstat(managedPath); err != nil {
 		return nil
 	}
@@ -49,7 +50,8 @@ func Refused(ctx context.Context, path string, text []byte, managedPath string, 
 
 // computed reports whether an attribute that the managed configuration compares is not known.
 func (d *draft) computed() bool {
-	return d.transport.Body != nil && (d.transport.IsSkipped("command") || d.transport.IsSkipped("args") || d.transport.IsSkipped("url"))
+	return d.transport.Body != nil &&
+		(d.transport.IsSkipped("command") || d.transport.IsSkipped("args") || d.transport.IsSkipped("url"))
 }
 
 // describeManaged describes of a bundled plugin the settings that the managed configuration is
@@ -63,8 +65,10 @@ func describeManaged(_ context.Context, p Plugin) (sdk.Manifest, error) {
 	}
 	const texts = `["list","string"]`
 	schema := sdk.Schema{Attributes: []sdk.Attribute{
-		attribute("command", texts), attribute("args", texts), attribute("url", `"string"`), attribute("env", `["map","string"]`), attribute("pass_env", texts),
+		attribute("command", texts), attribute("args", texts), attribute("url", `"string"`),
+		attribute("env", `["map","string"]`), attribute("pass_env", texts),
 	}}
 	only := map[string]sdk.Schema{p.Use: schema}
-	return sdk.Manifest{Name: p.Use, Version: fmt.Sprint(sdk.Version), Transports: only, Auths: only, SecretStores: only}, nil
+	return sdk.Manifest{Name: p.Use, Version: fmt.Sprint(sdk.Version), Transports: only, Auths: only,
+		SecretStores: only}, nil
 }

@@ -32,8 +32,9 @@ var moduleForm = sync.OnceValue(func() *language.Form {
 
 // moduleBlockForm lists the attributes of a module block.
 var moduleBlockForm = language.Form{
-	Entries: []language.Entry{{Name: "source", Values: language.Texts("a path"), Required: true, Doc: "The directory of the module, relative to the file. Nothing is downloaded."}},
-	Open:    "The value of a variable of the module.",
+	Entries: []language.Entry{{Name: "source", Values: language.Texts("a path"), Required: true,
+		Doc: "The directory of the module, relative to the file. Nothing is downloaded."}},
+	Open: "The value of a variable of the module.",
 }
 
 // module reads one module block of a scope.
@@ -43,7 +44,8 @@ func (l *loader) module(of *scope, b *hclsyntax.Block) {
 		return // reported
 	}
 	for _, inner := range b.Body.Blocks {
-		r.ErrorAt(inner.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", inner.Type), "a module block has no blocks, only values for the variables of the module")
+		r.ErrorAt(inner.TypeRange, fmt.Sprintf("write %s = ..., with an equals sign", inner.Type),
+			"a module block has no blocks, only values for the variables of the module")
 	}
 	if !labelRule.MatchString(r.Label) {
 		r.ErrorAt(r.LabelAt, "", "module name %q: use %s", r.Label, labelWords)

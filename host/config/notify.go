@@ -130,7 +130,8 @@ func (c *Config) ResolveNotify(lookup func(name string) (string, error)) (string
 		return "", err
 	}
 	if why := notifySecretProblem(secret); why != "" {
-		return "", &fault.Error{Code: fault.ConfigInvalid, At: n.At.String(), Message: "the secret of the notify block " + why, Hint: inbound.TokenHint}
+		return "", &fault.Error{Code: fault.ConfigInvalid, At: n.At.String(),
+			Message: "the secret of the notify block " + why, Hint: inbound.TokenHint}
 	}
 	return secret, nil
 }

@@ -44,7 +44,8 @@ func checkHosts(r language.Reader, name string, hosts []string) (list []string) 
 		host, port := splitPort(text)
 		switch {
 		case strings.Contains(text, "*"):
-			r.ErrorAt(at, "list the names one by one", `a host must not contain "*": any name could be made to lead here`)
+			r.ErrorAt(at, "list the names one by one",
+				`a host must not contain "*": any name could be made to lead here`)
 		case host == "" || !isBracketedHost(host) || port != "" && !isPort(port):
 			r.ErrorAt(at, `write a name or an address, such as "mcp.example.com" or "mcp.example.com:8443"`,
 				"a host is a name or an address, perhaps with a port")

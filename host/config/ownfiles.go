@@ -186,7 +186,8 @@ func (b *Block) commandFiles(s *programSettings, lookup func(string) (string, bo
 		}
 		files, dirs := line.Files()
 		named = append(named, files...)
-		packages = append(packages, slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(packages, dir) })...)
+		packages = append(packages,
+			slices.DeleteFunc(dirs, func(dir string) bool { return slices.Contains(packages, dir) })...)
 	}
 	add(slices.Concat(s.Command, s.Args), s.Cwd, s.Env)
 	for i := range s.Tool {

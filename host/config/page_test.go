@@ -30,7 +30,8 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 			t.Fatalf("the page has no block %s", begin)
 		}
 		c, ds := loadText(t, begin+text)
-		if c == nil || len(ds) > 0 || len(c.Servers) == 1 && c.Servers[0].Auth == nil || c.SecretStore != nil && c.SecretStore.File.PasswordFD != -1 {
+		if c == nil || len(ds) > 0 || len(c.Servers) == 1 && c.Servers[0].Auth == nil ||
+			c.SecretStore != nil && c.SecretStore.File.PasswordFD != -1 {
 			t.Errorf("%s: %s", begin, rendered(ds))
 		}
 	}
@@ -43,15 +44,21 @@ func TestReferencePages(t *testing.T) {
 	confirm := language.FormOf[confirmBlock]().Entries
 	for page, tables := range map[string]map[string]string{
 		"configuration.md": {
-			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()), "variable": formTable(language.FormOf[expression.Variable]()),
-			"plugins": pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()), "gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
-			"static_token": formTable(authForms["static_token"]), "jwt": formTable(authForms["jwt"]), "certificate": formTable(authForms["certificate"]), "forwarded": formTable(authForms["forwarded"]),
+			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()),
+			"variable": formTable(language.FormOf[expression.Variable]()),
+			"plugins":  pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()),
+			"gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
+			"static_token": formTable(authForms["static_token"]), "jwt": formTable(authForms["jwt"]),
+			"certificate": formTable(authForms["certificate"]), "forwarded": formTable(authForms["forwarded"]),
 		},
 		"console.md":    {"console": formTable(language.FormOf[Console]())},
 		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},
 		"permissions.md": {
-			"policy": formTable(&language.Form{Entries: language.FormOf[policyBlock]().Entries}), "rule": formTable(language.FormOf[ruleBlock]()), "approver": formTable(language.FormOf[approverBlock]()),
-			"confirm": formTable(&language.Form{Entries: confirm[:len(confirm)-len(language.FormOf[ruleBlock]().Entries)]}),
+			"policy": formTable(&language.Form{Entries: language.FormOf[policyBlock]().Entries}),
+			"rule":   formTable(language.FormOf[ruleBlock]()), "approver": formTable(language.FormOf[approverBlock]()),
+			"confirm": formTable(&language.Form{
+				Entries: confirm[:len(confirm)-len(language.FormOf[ruleBlock]().Entries)],
+			}),
 		},
 	} {
 		comparePage(t, filepath.Join("..", "..", "docs", page), tables)
@@ -159,7 +166,8 @@ func defaultsTable() string {
 // TestServerAttributesAreDocumentedAndTested checks that every attribute has a
 // sentence, and is in the example and in the fixture with all attributes.
 func TestServerAttributesAreDocumentedAndTested(t *testing.T) {
-	for _, path := range []string{filepath.Join("..", "..", "examples", "language.hcl"), filepath.Join("..", "..", "testdata", "config", "ok-server-attributes.hcl")} {
+	for _, path := range []string{filepath.Join("..", "..", "examples", "language.hcl"), filepath.Join("..", "..",
+		"testdata", "config", "ok-server-attributes.hcl")} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -179,16 +187,19 @@ func TestGatewayPageHasTheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	documented := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| ([0-9][^|]*) \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| ([0-9][^|]*) \\|").
+		FindAllStringSubmatch(string(text), -1) {
 		documented[row[1]] = row[2]
 	}
 	h := loadGood(t, "gateway {\n  http {\n    per_ip {\n    }\n  }\n}\n").Gateway.HTTP
 	for name, is := range map[string]any{
 		"max_in_flight": h.MaxInFlight, "sessions.max": h.Sessions.Max, "sessions.events": h.Sessions.Events,
-		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst, "per_ip.connections": h.PerIP.Connections, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
+		"per_ip.rate": h.PerIP.Rate, "per_ip.burst": h.PerIP.Burst,
+		"per_ip.connections": h.PerIP.Connections, "max_body": fmt.Sprintf("%d MiB", h.MaxBody>>20),
 		"sessions.idle": h.Sessions.Idle, "sessions.life": h.Sessions.Life,
 		"timeouts.header": h.Timeouts.Header, "timeouts.body": h.Timeouts.Body, "timeouts.send": h.Timeouts.Send,
-		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain, "timeouts.ready_delay": h.Timeouts.ReadyDelay,
+		"timeouts.keepalive": h.Timeouts.Keepalive, "timeouts.drain": h.Timeouts.Drain,
+		"timeouts.ready_delay": h.Timeouts.ReadyDelay,
 	} {
 		got := documented[name]
 		delete(documented, name)

@@ -59,8 +59,9 @@ func (b *Block) settingsDiagnostic(c *sdk.Error, secrets []string) source.Diagno
 	at := b.locate(c.Path)
 	summary, detail, _ := strings.Cut(strings.TrimSpace(c.Error()), "\n")
 	d := source.Diagnostic{
-		Summary: redact.Scrub(summary, secrets), Detail: redact.Scrub(detail, secrets), Hint: redact.Scrub(c.Hint, secrets),
-		In: b.origin.in, At: source.StartOf(at), End: source.EndOf(at), Code: fault.UpstreamSettings,
+		Summary: redact.Scrub(summary, secrets), Detail: redact.Scrub(detail, secrets),
+		Hint: redact.Scrub(c.Hint, secrets),
+		In:   b.origin.in, At: source.StartOf(at), End: source.EndOf(at), Code: fault.UpstreamSettings,
 	}
 	for _, line := range c.Output {
 		d.Output = append(d.Output, redact.Scrub(line, secrets))
@@ -140,7 +141,8 @@ func (o blockSource) inherited(steps []language.Step) *hclsyntax.Attribute {
 	switch {
 	case own == nil || inherited == nil:
 		return inherited
-	case len(steps) > 1 && language.Member(own.Expr, steps[1]) == nil && language.Member(inherited.Expr, steps[1]) != nil:
+	case len(steps) > 1 && language.Member(own.Expr, steps[1]) == nil &&
+		language.Member(inherited.Expr, steps[1]) != nil:
 		return inherited // one member of a map
 	}
 	return nil

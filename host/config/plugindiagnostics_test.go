@@ -97,7 +97,8 @@ server "a" {
 	if c == nil {
 		t.Fatal(rendered(ds))
 	}
-	got := c.Servers[0].Auth.SettingsDiagnostics([]*sdk.Error{sdk.AttrErrorf("token", "%q will not do", "s3cr3t-from-env")})
+	got := c.Servers[0].Auth.SettingsDiagnostics([]*sdk.Error{sdk.AttrErrorf("token", "%q will not do",
+		"s3cr3t-from-env")})
 	got = append(got, c.SecretStore.SettingsDiagnostics([]*sdk.Error{sdk.AttrErrorf("service", "is taken")})...)
 	const want = `error: token: "***" will not do
   at junctor.hcl:9:5, in server "a"

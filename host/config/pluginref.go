@@ -64,14 +64,16 @@ func (t *pluginTable) resolve(r blockReader, as language.Role) pluginRef {
 	u.plugin, u.component = t.byName[name], component
 	if u.plugin == nil && slices.Contains(bundled, name) {
 		u.plugin = &plugin{
-			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared", At: source.StartOf(r.LabelAt)},
-			at:     r.LabelAt,
+			Plugin: Plugin{Name: name, Use: name, Source: "builtin/" + name, Isolation: "shared",
+				At: source.StartOf(r.LabelAt)},
+			at: r.LabelAt,
 		}
 		t.byName[name] = u.plugin
 	}
 	if u.plugin == nil && !t.lost {
 		r.ErrorAt(r.LabelAt, cmp.Or(u.foreignLabel(name), language.NearHint(name, u.candidates()),
-			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)), "there is no plugin %q", name)
+			fmt.Sprintf(`require it: plugins { required = { %s = { source = "..." } } }`, name)),
+			"there is no plugin %q", name)
 		r.of.host(r.each).ReportBodyInputs(r.In, r.Body)
 	}
 	return u
@@ -124,7 +126,8 @@ func (u pluginRef) decode() (Block, bool) {
 		Kind: u.Label, Plugin: u.plugin.Name, Component: name,
 		Settings: jsonOf(got.object(false)), Shown: jsonOf(got.object(true)), EnvNames: slices.Compact(got.env),
 		Dir: file.Dir, At: source.StartOf(u.Head), files: absolutePaths(file.Dir, got.files),
-		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited, files: u.of.ev.Files},
+		origin: blockSource{source: file, body: u.Body, head: u.Head, in: u.In, fallback: inherited,
+			files: u.of.ev.Files},
 	}, true
 }
 
@@ -148,7 +151,8 @@ func (u pluginRef) pickComponent(offered []string) (string, bool) {
 		if slices.Contains(offered, u.component) {
 			return u.component, true
 		}
-		u.ErrorAt(u.LabelAt, language.DidYouMean(u.component, offered), "plugin %q offers no %s %q", p.Name, u.Noun, u.component)
+		u.ErrorAt(u.LabelAt, language.DidYouMean(u.component, offered), "plugin %q offers no %s %q",
+			p.Name, u.Noun, u.component)
 		return "", false
 	}
 	for _, name := range []string{p.Name, p.Use} {

@@ -105,8 +105,11 @@ func (t *pluginTable) describe(ctx context.Context, p *plugin, at hcl.Range, in 
 	m, err := t.ask(ctx, p.Plugin)
 	if err != nil {
 		f := fault.As(err)
-		t.files.Problem(language.Problem{Warning: t.static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
-			Summary: fmt.Sprintf("plugin %q: %s", p.Name, strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name)))})
+		t.files.Problem(language.Problem{
+			Warning: t.static, In: in, At: at, Code: f.Code, Hint: f.Hint, Output: f.Output,
+			Summary: fmt.Sprintf("plugin %q: %s", p.Name,
+				strings.TrimPrefix(f.Message, fmt.Sprintf("plugin %q: ", p.Name))),
+		})
 		return
 	}
 	if t.versionFits(p, m, at, in) {

@@ -70,7 +70,8 @@ func checkIssuers(of *scope, h HTTP) {
 	for _, policy := range of.top["policy"][:min(1, len(of.top["policy"]))] {
 		r := of.open(policy, "")
 		for _, b := range policy.Body.Blocks {
-			if !slices.Contains([]string{"role", "subject", "group"}, b.Type) || len(b.Labels) != 1 || b.Body.Attributes["issuer"] != nil || !gives(b) {
+			if !slices.Contains([]string{"role", "subject", "group"}, b.Type) || len(b.Labels) != 1 ||
+				b.Body.Attributes["issuer"] != nil || !gives(b) {
 				continue
 			}
 			if b.Type == "subject" && b.Labels[0] == authn.Local().Subject && b.Body.Attributes["tenant"] == nil {
@@ -87,5 +88,6 @@ func checkIssuers(of *scope, h HTTP) {
 
 // gives reports whether a role, subject or group block gives something.
 func gives(b *hclsyntax.Block) bool {
-	return b.Body.Attributes["roles"] != nil || slices.ContainsFunc(b.Body.Blocks, func(rule *hclsyntax.Block) bool { return rule.Type != "deny" })
+	return b.Body.Attributes["roles"] != nil ||
+		slices.ContainsFunc(b.Body.Blocks, func(rule *hclsyntax.Block) bool { return rule.Type != "deny" })
 }

@@ -82,13 +82,15 @@ func (d *policyDraft) policyRules(r blockReader, unset string) policy.Rules {
 			}
 			first[h] = one.LabelAt
 			if kind != "role" {
-				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles), At: source.StartOf(one.Head).String()})
+				p.Members = append(p.Members, policy.Membership{Holder: h, Roles: knownRoles(one.Reader, p.Roles),
+					At: source.StartOf(one.Head).String()})
 			}
 			d.rulesOf(one, &p, h)
 		}
 	}
 	if len(first) > policy.MaxHolders {
-		r.ErrorAt(r.Head, "give the roles with the tokens", "a policy has at most %d roles, subjects and groups", policy.MaxHolders)
+		r.ErrorAt(r.Head, "give the roles with the tokens",
+			"a policy has at most %d roles, subjects and groups", policy.MaxHolders)
 	}
 	if len(p.Rules) > mostRules {
 		r.ErrorAt(r.Head, "combine rules with * in their names", "a policy has at most %d rules", mostRules)
@@ -138,8 +140,10 @@ func (d *policyDraft) rulesOf(r blockReader, p *policy.Rules, h policy.Holder) {
 			one := r.nested(b)
 			rule := readRule(one, effect)
 			rule.Holder = h
-			if i := slices.IndexFunc(p.Rules, func(o policy.Rule) bool { return o.Name != "" && o.Name == rule.Name }); i >= 0 {
-				one.ErrorAt(one.Body.Attributes["name"].Expr.Range(), "choose another name", "the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
+			if i := slices.IndexFunc(p.Rules,
+				func(o policy.Rule) bool { return o.Name != "" && o.Name == rule.Name }); i >= 0 {
+				one.ErrorAt(one.Body.Attributes["name"].Expr.Range(), "choose another name",
+					"the rule at %s has the name %q already", p.Rules[i].At, rule.Name)
 			}
 			p.Rules = append(p.Rules, rule)
 			d.heads[rule.At] = one.Head
@@ -173,7 +177,8 @@ func readRule(r blockReader, effect policy.Effect) policy.Rule {
 		rule.Access = policy.Write
 	}
 	if rule.When != nil && rule.When.UsesArguments() && (rule.Resources != nil || rule.Prompts != nil) {
-		r.ErrorAt(r.ValueAt("when", r.Head), "only calls of tools have arguments; write a rule of its own for resources and prompts",
+		r.ErrorAt(r.ValueAt("when", r.Head),
+			"only calls of tools have arguments; write a rule of its own for resources and prompts",
 			"the condition looks at arguments, but the rule is not about tools only")
 	}
 	if effect == policy.Confirms {
@@ -199,10 +204,12 @@ func (d *policyDraft) check(unknown bool, drafts []*draft) {
 	for _, rule := range p.Rules {
 		d.checkEffect(blocks, p, rule)
 		if shadow := p.Shadow(rule); shadow != nil {
-			d.of.open(blocks[0], "").WarnAt(d.heads[rule.At], "remove the rule, or make the other one narrower", "the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
+			d.of.open(blocks[0], "").WarnAt(d.heads[rule.At], "remove the rule, or make the other one narrower",
+				"the rule has no effect: %s at %s decides about all of it", shadow.Effect, shadow.At)
 		}
 	}
-	if p.Given && p.Default == policy.Denies && !slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
+	if p.Given && p.Default == policy.Denies &&
+		!slices.ContainsFunc(p.Rules, func(r policy.Rule) bool { return grantsLocal(p, r) }) {
 		d.of.open(blocks[0], "").WarnAt(blocks[0].TypeRange, `add subject "local" { allow { } } to allow it everything`,
 			`the policy allows the command line and clients on standard input nothing: they are the subject "local"`)
 	}
@@ -225,9 +232,12 @@ func (d *policyDraft) checkEffect(blocks []*hclsyntax.Block, p policy.Rules, rul
 	at := d.heads[rule.At]
 	switch {
 	case rule.Effect == policy.Allows && p.Default == policy.Allows:
-		d.of.open(blocks[0], "").WarnAt(at, `write default = "deny" in the policy, or remove the rule`, "the rule has no effect: the default allows everything that no rule denies")
-	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies && !saysGrants(blocks[0], at):
-		d.of.open(blocks[0], "").WarnAt(at, "write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
+		d.of.open(blocks[0], "").WarnAt(at, `write default = "deny" in the policy, or remove the rule`,
+			"the rule has no effect: the default allows everything that no rule denies")
+	case rule.Effect == policy.Confirms && rule.Holder == policy.Holder{} && p.Default == policy.Denies &&
+		!saysGrants(blocks[0], at):
+		d.of.open(blocks[0], "").WarnAt(at,
+			"write grants = false to ask only those who may use it anyway, or grants = true if this is meant",
 			"the rule gives to everyone, once a person agrees, what the default denies")
 	}
 }
@@ -247,7 +257,8 @@ func saysGrants(in *hclsyntax.Block, head hcl.Range) bool {
 func grantsLocal(p policy.Rules, r policy.Rule) bool {
 	mine := func(m policy.Membership) bool { return m.Holder.IsLocal() && slices.Contains(m.Roles, r.Holder.Name) }
 	return r.Effect != policy.Denies && !r.Tightens &&
-		(r.Holder == policy.Holder{} || r.Holder.IsLocal() || r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
+		(r.Holder == policy.Holder{} || r.Holder.IsLocal() ||
+			r.Holder.Kind == "role" && slices.ContainsFunc(p.Members, mine))
 }
 
 // checkRuleNames warns of names in a rule that cannot be meant: servers that are not there, and
@@ -285,8 +296,10 @@ func confirmedTools(p policy.Rules, servers []*Server) policy.Rules {
 				p.Given, p.Default, p.At = true, policy.Allows, c.At.String()
 			}
 			p.Rules = append(p.Rules, policy.Rule{
-				Effect: policy.Confirms, Tightens: true, Servers: []string{s.Name}, Tools: []string{c.Glob}, At: c.At.String(),
-				Approval: policy.Approval{AtTerminal: true, Valid: language.Defaults[confirmBlock]().Valid, Covers: policy.CoversCall},
+				Effect: policy.Confirms, Tightens: true, Servers: []string{s.Name},
+				Tools: []string{c.Glob}, At: c.At.String(),
+				Approval: policy.Approval{AtTerminal: true, Valid: language.Defaults[confirmBlock]().Valid,
+					Covers: policy.CoversCall},
 			})
 		}
 	}

@@ -122,7 +122,8 @@ func (l *nameGlobs) ReadSetting(r language.Reader, name string) {
 		*l = append(*l, e.Text)
 	}
 	if len(items) == 0 {
-		r.ErrorAt(r.ValueAt(name, r.Head), "omit the attribute, or write the names", "%q is empty, so the rule is about nothing", name)
+		r.ErrorAt(r.ValueAt(name, r.Head), "omit the attribute, or write the names",
+			"%q is empty, so the rule is about nothing", name)
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 func TestPublicBlocksHaveAllSettings(t *testing.T) {
 	at := source.Position{File: filepath.Join(t.TempDir(), "junctor.hcl")}
 	c := &Config{
-		Audit: Audit{Given: true, At: at}, Console: &Console{At: at}, Notify: &Notify{At: at, Webhook: "https://example.com/secret", Secret: "secret"},
+		Audit: Audit{Given: true, At: at}, Console: &Console{At: at},
+		Notify:    &Notify{At: at, Webhook: "https://example.com/secret", Secret: "secret"},
 		Telemetry: Telemetry{Metrics: &Metrics{At: at}},
 	}
 	all := c.PublicBlocks()
@@ -25,7 +26,9 @@ func TestPublicBlocksHaveAllSettings(t *testing.T) {
 		others []string // settings without an entry
 		hidden []string // entries without a setting
 	}{
-		"audit": {form: *language.FormOf[Audit](), others: []string{"managed"}}, "console": {form: *language.FormOf[Console]()}, "notify": {form: *language.FormOf[Notify](), hidden: []string{"secret"}},
+		"audit":     {form: *language.FormOf[Audit](), others: []string{"managed"}},
+		"console":   {form: *language.FormOf[Console]()},
+		"notify":    {form: *language.FormOf[Notify](), hidden: []string{"secret"}},
 		"telemetry": {form: *language.FormOf[Metrics](), prefix: "metrics."},
 	} {
 		want := slices.Clone(f.others)

@@ -28,7 +28,8 @@ func (c *Config) PublicSettings(s *Server) map[string]json.RawMessage {
 		c.addBlock(all, "auth", s.Auth)
 	}
 	for _, v := range s.Views {
-		all["tool "+v.Tool] = settingJSON([]any{v.Name, v.HasDescription, v.Description, v.Hidden, v.shownPin, v.shownDefault})
+		all["tool "+v.Tool] = settingJSON([]any{v.Name, v.HasDescription, v.Description, v.Hidden, v.shownPin,
+			v.shownDefault})
 	}
 	return all
 }

@@ -11,8 +11,10 @@ const loopHint = `write any([for x in LIST : startswith(x, "a")]), contains(LIST
 
 // otherFunctions are functions of other languages, and those that conditions have for them.
 var otherFunctions = map[string]string{
-	"anytrue": "any", "exists": "any", "alltrue": "all", "every": "all", "regex": "matches", "match": "matches", "regexall": "matches",
-	"tolower": "lower", "toupper": "upper", "timestamp": "date", "timecmp": "date", "hasprefix": "startswith", "hassuffix": "endswith", "size": "length",
+	"anytrue": "any", "exists": "any", "alltrue": "all", "every": "all", "regex": "matches", "match": "matches",
+	"regexall": "matches",
+	"tolower":  "lower", "toupper": "upper", "timestamp": "date", "timecmp": "date", "hasprefix": "startswith",
+	"hassuffix": "endswith", "size": "length",
 }
 
 // variable returns the variable of a quantifier around the expression; nil: there is none of
@@ -40,9 +42,11 @@ func (c converter) quantifier(e *hclsyntax.FunctionCallExpr, usage string) (cond
 	case loop.KeyExpr != nil:
 		return c.refuse(loop.Range(), "write "+usage, "%s takes a for expression in [ ]", e.Name)
 	case loop.KeyVar != "":
-		return c.refuse(loop.Range(), "write "+usage, "for has one name in a condition, and this one has %q as well", loop.KeyVar)
+		return c.refuse(loop.Range(), "write "+usage,
+			"for has one name in a condition, and this one has %q as well", loop.KeyVar)
 	case isRoot || loop.ValVar == "local" || loop.ValVar == "var" || c.variable(loop.ValVar) != nil:
-		return c.refuse(loop.Range(), "use another name, such as x", "for cannot take the name %q, which has a meaning already", loop.ValVar)
+		return c.refuse(loop.Range(), "use another name, such as x",
+			"for cannot take the name %q, which has a meaning already", loop.ValVar)
 	case len(c.vars) == condition.MaxNested:
 		return c.refuse(e.Range(), "", "any() and all() nest at most %d deep", condition.MaxNested)
 	}
@@ -63,7 +67,8 @@ func (c converter) quantified(e *hclsyntax.FunctionCallExpr, loop *hclsyntax.For
 		return nil, false
 	}
 	in := c
-	in.vars = append(c.vars[:len(c.vars):len(c.vars)], &condition.Variable{Name: loop.ValVar, Depth: len(c.vars), List: of})
+	in.vars = append(c.vars[:len(c.vars):len(c.vars)],
+		&condition.Variable{Name: loop.ValVar, Depth: len(c.vars), List: of})
 	body, ok := in.convert(loop.ValExpr)
 	if !ok {
 		return nil, false

@@ -49,7 +49,8 @@ type requiredPlugins struct {
 
 // Values implements [language.Valued].
 func (requiredPlugins) Values() language.Values {
-	return language.ObjectsOf("an object of objects, by the plugin's own name", language.FormOf[requiredPlugin]().Entries)
+	return language.ObjectsOf("an object of objects, by the plugin's own name",
+		language.FormOf[requiredPlugin]().Entries)
 }
 
 // ReadSetting implements [language.Setting].
@@ -101,7 +102,8 @@ func (t *pluginTable) requirements(s blockReader, lock string) {
 // requirement reads one member of "required".
 func (t *pluginTable) requirement(r blockReader, lock string, a *hclsyntax.Attribute, name string, v cty.Value) {
 	at := keyRange(a.Expr, name)
-	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: source.StartOf(at)}, at: at, required: true, lock: lock}
+	p := &plugin{Plugin: Plugin{Name: name, Use: name, Isolation: "shared", At: source.StartOf(at)}, at: at,
+		required: true, lock: lock}
 	if first := t.byName[name]; first != nil {
 		r.Duplicate(at, first.at, "plugin %q", name)
 		return
@@ -122,7 +124,8 @@ func (t *pluginTable) requirement(r blockReader, lock string, a *hclsyntax.Attri
 	}
 	p.Version, p.SHA256 = words["version"], strings.ToLower(words["sha256"])
 	if _, err := version.NewConstraint(p.Version); p.Version != "" && err != nil {
-		r.ErrorAt(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`, "plugin %q: the version constraint is malformed", name)
+		r.ErrorAt(p.versionAt, `write "1.2.3", ">= 1.2" or "~> 1.2"`,
+			"plugin %q: the version constraint is malformed", name)
 		p.Version = ""
 	}
 	if pin, set := words["sha256"]; set && !sha256Rule.MatchString(pin) {
@@ -139,10 +142,12 @@ func requirementFields(r blockReader, a *hclsyntax.Attribute, name string, v cty
 		within := []language.Step{{Name: name}, {Name: key}}
 		switch {
 		case !slices.Contains(known, key):
-			r.ErrorAt(keyRange(cmp.Or(language.Member(a.Expr, within[0]), a.Expr), key), language.DidYouMean(key, known), "plugin %q: unknown %q", name, key)
+			r.ErrorAt(keyRange(cmp.Or(language.Member(a.Expr, within[0]), a.Expr), key),
+				language.DidYouMean(key, known), "plugin %q: unknown %q", name, key)
 		case value.IsNull():
 		case value.Type() != cty.String:
-			r.ErrorAt(language.Locate(a.Expr, within), "", "plugin %q: %q must be a string, not %s", name, key, language.TypeName(value.Type()))
+			r.ErrorAt(language.Locate(a.Expr, within), "", "plugin %q: %q must be a string, not %s",
+				name, key, language.TypeName(value.Type()))
 		default:
 			words[key] = value.AsString()
 		}
@@ -233,7 +238,8 @@ func (t *pluginTable) pinPrograms(of *scope, reviewed *review.Content) {
 		pin := reviewed.Pinned(name)
 		switch {
 		case pin == "":
-			of.empty("plugins").ErrorAt(p.at, `write the source as a text in quotes, or name the configuration with --config`,
+			of.empty("plugins").ErrorAt(p.at,
+				`write the source as a text in quotes, or name the configuration with --config`,
 				"plugin %q: its program was not reviewed when the configuration was trusted", name)
 		case p.SHA256 == "":
 			p.SHA256 = pin
@@ -255,11 +261,13 @@ func (t *pluginTable) resolvePrograms(of *scope) {
 		s := of.empty(fmt.Sprintf("plugin %q", name))
 		switch {
 		case p.required && p.useAt != (hcl.Range{}):
-			s.ErrorAt(p.useAt, "", "plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
+			s.ErrorAt(p.useAt, "",
+				"plugin %q has a source of its own in plugins { required }, so it cannot use another's", name)
 		case p.required:
 		case p.useAt == (hcl.Range{}) && !slices.Contains(bundled, name):
 			if !t.lost && !p.useSkipped {
-				s.ErrorAt(p.at, `require it, or say with "use" whose program it runs`, "plugin %q is not in plugins { required }", name)
+				s.ErrorAt(p.at, `require it, or say with "use" whose program it runs`,
+					"plugin %q is not in plugins { required }", name)
 			}
 		default:
 			t.inheritProgram(s, p)

@@ -13,7 +13,8 @@ func ReadContent(path string, lookup func(string) (string, bool)) (*review.Conte
 }
 
 // ReadContentText is [ReadContent] for the text that the file at path is to have.
-func ReadContentText(path string, text []byte, lookup func(string) (string, bool)) (*review.Content, source.Diagnostics) {
+func ReadContentText(path string, text []byte,
+	lookup func(string) (string, bool)) (*review.Content, source.Diagnostics) {
 	return review.ReadText(path, text, reviewFacts(lookup))
 }
 

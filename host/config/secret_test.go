@@ -24,42 +24,48 @@ func TestDiagnosticsContainNoSecret(t *testing.T) {
 		return "gateway {\n  http {\n    auth \"static_token\" {\n      subject = \"a\"\n" + body + "\n    }\n  }\n}\n"
 	}
 	auth := func(body string) string {
-		return "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"bearer\" {\n" + body + "\n  }\n}\n"
+		return "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"bearer\" {\n" + body +
+			"\n  }\n}\n"
 	}
 	store := func(body string) string {
-		return "plugins {\n  required = { vault = { source = \"./vault\" } }\n}\nsecret_store \"vault\" {\n    address = \"x\"\n" + body + "\n}\n"
+		return "plugins {\n  required = { vault = { source = \"./vault\" } }\n}\nsecret_store \"vault\" {\n    address = \"x\"\n" +
+			body + "\n}\n"
 	}
 	cases := map[string]string{
-		"auth, in a list":            auth(`token = ["CANARY"]`),
-		"auth, misspelt":             auth(`tokn = "CANARY"`),
-		"auth, without quotes":       auth(`token = CANARY`),
-		"auth, twice":                auth("token = \"a\"\n}\nauth \"oauth\" {\nclient_secret = \"CANARY\""),
-		"auth, as a label":           "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"oauth\" \"CANARY\" {\n  }\n}\n",
-		"auth, as an attribute":      "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth = \"CANARY\"\n}\n",
-		"auth, from outside":         auth(`header = { a = env("SECRET") }`),
-		"auth, of a program":         "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n  auth \"bearer\" {\n    token = \"CANARY\"\n  }\n}\n",
-		"auth, of an unknown kind":   "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"beare\" {\n    token = \"CANARY\"\n  }\n}\n",
-		"auth, beside a header":      auth("tokn = env(\"SECRET\")\n}\nidle = \"x\"\ntransport \"http\" {\nheaders = { Authorization = \"CANARY\" }"),
-		"store, in a list":           store(`pin = ["CANARY"]`),
-		"store, misspelt":            store(`pln = "CANARY"`),
-		"store, a password":          "secret_store \"file\" {\n  password = \"CANARY\"\n}\n",
-		"store, a descriptor":        "secret_store \"file\" {\n  password_fd = \"CANARY\"\n}\n",
-		"keyring, no name":           kitchen(`token = keyring("CANARY !")`),
-		"keyring, two names":         kitchen(`token = keyring("a", "CANARY")`),
-		"keyring, from outside":      kitchen(`token = keyring(env("SECRET"))`),
-		"keyring, beside a literal":  kitchen(`token = upper("${keyring("a")}CANARY")`),
-		"keyring, without quotes":    kitchen(`token = keyring(CANARY)`),
-		"token with a space":         gateway(`token = "CANARY x"`),
-		"token in a list":            gateway(`token = ["CANARY"]`),
-		"token in an object":         gateway(`token = { a = "CANARY" }`),
-		"token without quotes":       gateway(`token = CANARY`),
-		"token, misspelt":            gateway(`tokne = "CANARY"`),
-		"token from outside":         gateway(`token = " ${env("SECRET")}"`),
-		"token, as a variable":       gateway(`token = env(env("SECRET"))`),
-		"token as a subject":         gateway("token = \"CANARY\"\nsubject = \"CANARY\""),
-		"token in a name":            gateway("token = \"CANARY\"\ntenant = env(\"SECRET\")"),
-		"token too long":             gateway(`token = "CANARY${join("", [for i in range(1000) : "CANARY"])}"`),
-		"token twice":                gateway("token = \"CANARY\"\n}\nauth \"static_token\" {\nsubject = \"b\"\ntoken = env(\"SECRET\")"),
+		"auth, in a list":          auth(`token = ["CANARY"]`),
+		"auth, misspelt":           auth(`tokn = "CANARY"`),
+		"auth, without quotes":     auth(`token = CANARY`),
+		"auth, twice":              auth("token = \"a\"\n}\nauth \"oauth\" {\nclient_secret = \"CANARY\""),
+		"auth, as a label":         "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"oauth\" \"CANARY\" {\n  }\n}\n",
+		"auth, as an attribute":    "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth = \"CANARY\"\n}\n",
+		"auth, from outside":       auth(`header = { a = env("SECRET") }`),
+		"auth, of a program":       "server \"a\" {\n  transport \"stdio\" {\n    command = [\"x\"]\n  }\n  auth \"bearer\" {\n    token = \"CANARY\"\n  }\n}\n",
+		"auth, of an unknown kind": "server \"a\" {\n  transport \"http\" {\n    url = \"x\"\n  }\n  auth \"beare\" {\n    token = \"CANARY\"\n  }\n}\n",
+		"auth, beside a header": auth(
+			"tokn = env(\"SECRET\")\n}\nidle = \"x\"\ntransport \"http\" {\nheaders = { Authorization = \"CANARY\" }",
+		),
+		"store, in a list":          store(`pin = ["CANARY"]`),
+		"store, misspelt":           store(`pln = "CANARY"`),
+		"store, a password":         "secret_store \"file\" {\n  password = \"CANARY\"\n}\n",
+		"store, a descriptor":       "secret_store \"file\" {\n  password_fd = \"CANARY\"\n}\n",
+		"keyring, no name":          kitchen(`token = keyring("CANARY !")`),
+		"keyring, two names":        kitchen(`token = keyring("a", "CANARY")`),
+		"keyring, from outside":     kitchen(`token = keyring(env("SECRET"))`),
+		"keyring, beside a literal": kitchen(`token = upper("${keyring("a")}CANARY")`),
+		"keyring, without quotes":   kitchen(`token = keyring(CANARY)`),
+		"token with a space":        gateway(`token = "CANARY x"`),
+		"token in a list":           gateway(`token = ["CANARY"]`),
+		"token in an object":        gateway(`token = { a = "CANARY" }`),
+		"token without quotes":      gateway(`token = CANARY`),
+		"token, misspelt":           gateway(`tokne = "CANARY"`),
+		"token from outside":        gateway(`token = " ${env("SECRET")}"`),
+		"token, as a variable":      gateway(`token = env(env("SECRET"))`),
+		"token as a subject":        gateway("token = \"CANARY\"\nsubject = \"CANARY\""),
+		"token in a name":           gateway("token = \"CANARY\"\ntenant = env(\"SECRET\")"),
+		"token too long":            gateway(`token = "CANARY${join("", [for i in range(1000) : "CANARY"])}"`),
+		"token twice": gateway(
+			"token = \"CANARY\"\n}\nauth \"static_token\" {\nsubject = \"b\"\ntoken = env(\"SECRET\")",
+		),
 		"token of no kind":           "gateway {\n  http {\n    auth \"bearer\" {\n      token = \"CANARY\"\n    }\n  }\n}\n",
 		"token as an address":        withHTTP(`listen = env("SECRET")`),
 		"login in an origin":         withHTTP(`origins = ["https://u:CANARY@x"]`),
@@ -198,19 +204,25 @@ func TestDirectoriesOfTheUserAreShown(t *testing.T) {
 		{"HOME_TOKEN", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = env(\"HOME_TOKEN\") }", true},
 		{"HOME", "/Users/ada-lovelace", "command = [\"x\"]\n env = { A = \"${env(\"HOME\")}-s3cr3t\" }", false},
 	} {
-		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
-		l.layers[0].keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n")))
+		l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe,
+			Lookup: func(name string) (string, bool) { return c.value, name == c.name }})
+		l.layers[0].keep(l.files.Add("junctor.hcl",
+			[]byte("server \"a\" {\n transport \"stdio\" {\n"+c.text+"\n }\n}\n")))
 		got, ds := l.load(t.Context())
 		if ds.HasErrors() {
 			t.Fatalf("%s: %s", c.text, rendered(ds))
 		}
-		if text := "Cannot access directory " + c.value + ", says the server"; strings.Contains(got.Conceal(text), redact.Mask) != c.masked {
+		if text := "Cannot access directory " + c.value + ", says the server"; strings.Contains(got.Conceal(text),
+			redact.Mask) != c.masked {
 			t.Errorf("%s: %s", c.text, got.Conceal(text))
 		}
 	}
-	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe, Lookup: func(name string) (string, bool) { return "/Users/ada-lovelace", name == "HOME" }})
-	l.layers[0].keep(l.files.Add("junctor.hcl", []byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n")))
-	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds), `cannot read the file "/Users/ada-lovelace/none"`) {
+	l := newLoader(Options{Path: "junctor.hcl", Describe: fakeDescribe,
+		Lookup: func(name string) (string, bool) { return "/Users/ada-lovelace", name == "HOME" }})
+	l.layers[0].keep(l.files.Add("junctor.hcl",
+		[]byte("server \"a\" {\n transport \"stdio\" {\n command = [\"x\", file(\"${env(\"HOME\")}/none\")]\n }\n}\n")))
+	if _, ds := l.load(t.Context()); !strings.Contains(rendered(ds),
+		`cannot read the file "/Users/ada-lovelace/none"`) {
 		t.Errorf("%s", rendered(ds))
 	}
 }

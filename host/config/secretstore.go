@@ -60,7 +60,8 @@ func (d *storeDraft) finish() *SecretStore {
 		return nil
 	}
 	if d.of.ev.Keyring.AbsentIn(string(b.Settings)) == nil && d.of.ev.Keyring.Contains(string(b.Settings)) {
-		d.ErrorAt(d.Head, `use env("NAME") or file("path")`, "a secret store cannot be opened with a secret of keyring(), which it keeps itself")
+		d.ErrorAt(d.Head, `use env("NAME") or file("path")`,
+			"a secret store cannot be opened with a secret of keyring(), which it keeps itself")
 	}
 	return &SecretStore{Block: b}
 }

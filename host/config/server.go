@@ -121,7 +121,8 @@ func (d *draft) checkAuth() {
 	}
 	switch d.transport.plugin.Source {
 	case "builtin/stdio", "builtin/cli":
-		d.auth.ErrorAt(d.auth.LabelAt, `remove it, and give the program what it needs in the transport: env = { NAME = keyring("NAME") }`,
+		d.auth.ErrorAt(d.auth.LabelAt,
+			`remove it, and give the program what it needs in the transport: env = { NAME = keyring("NAME") }`,
 			"%s starts a program, so there are no requests to authenticate", d.transport.What)
 	case "builtin/http", "builtin/sse":
 		d.warnHeaderConflict()
@@ -138,7 +139,8 @@ func (d *draft) warnWithoutIssuer() {
 	set := d.auth.Body.Attributes
 	for _, name := range []string{"client_secret", "subject_token"} {
 		if a := set[name]; a != nil && set["issuer"] == nil {
-			d.auth.WarnAt(a.NameRange, `write issuer = "https://..." beside it, as that authorization server calls itself`,
+			d.auth.WarnAt(a.NameRange,
+				`write issuer = "https://..." beside it, as that authorization server calls itself`,
 				"%q is sent to any authorization server that the server names", name)
 		}
 	}
@@ -156,8 +158,10 @@ func (d *draft) warnHeaderConflict() {
 		value := strings.Fields(transport.Headers[name])
 		bare := len(value) == 0 || len(value) == 1 && strings.EqualFold(value[0], "Bearer") // from an empty variable
 		if strings.EqualFold(name, header) && !bare {
-			at := language.LocateIn(d.transport.Body, d.transport.Head, []language.Step{{Name: "headers"}, {Name: name}})
-			d.block.WarnAt(at, "keep one of them", "the transport sets this header itself, so %s is not asked before the server refuses it", d.auth.What)
+			at := language.LocateIn(d.transport.Body, d.transport.Head,
+				[]language.Step{{Name: "headers"}, {Name: name}})
+			d.block.WarnAt(at, "keep one of them",
+				"the transport sets this header itself, so %s is not asked before the server refuses it", d.auth.What)
 		}
 	}
 }
@@ -167,7 +171,8 @@ var originRule = lazyregexp.New(`^[A-Za-z0-9._-]+/[A-Za-z0-9._-]+@[A-Za-z0-9][A-
 // WhyBlocked says why a servers block does not let the server be used, and what to do.
 func (s *Server) WhyBlocked() (message, hint string) {
 	if s.BlockedByUser {
-		return "a servers block does not allow the server: it is " + s.Blocked, "change the servers block, or remove the server"
+		return "a servers block does not allow the server: it is " + s.Blocked,
+			"change the servers block, or remove the server"
 	}
 	return "the managed configuration does not allow the server: " + s.Blocked, "ask the administrator of this machine"
 }

@@ -79,7 +79,8 @@ type Timeouts struct {
 // a default and an inherited value are raised to start.
 func (t *Timeouts) Validate(r language.Reader) {
 	if own := r.Body.Attributes["install"]; own != nil && r.IsRead("install") && t.Install < t.Start {
-		r.ErrorAt(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`, language.ShortDuration(t.Start))
+		r.ErrorAt(own.Expr.Range(), "", `"install" must be at least %s, which "start" is`,
+			language.ShortDuration(t.Start))
 	}
 	t.Install = max(t.Install, t.Start)
 }
@@ -184,7 +185,8 @@ func (i *Idle) ReadSetting(r language.Reader, name string) {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		hint, got := language.UnlessSecret(marks, language.DurationHint(name, text)), language.GotText(text, len(marks) > 0)
+		hint, got := language.UnlessSecret(marks, language.DurationHint(name, text)), language.GotText(text,
+			len(marks) > 0)
 		r.ErrorAt(a.Expr.Range(), hint, `%q must be "adaptive", "never" or a duration such as "5m"%s`, name, got)
 	case d <= 0 || d > maxIdle:
 		r.ErrorAt(a.Expr.Range(), `write idle = "never" to keep connections open`,

@@ -43,7 +43,8 @@ func (l *loader) checkShares(g *Gateway, drafts []*draft) {
 		for _, d := range drafts {
 			if d.MaxMessage > *s.Memory {
 				l.layers[0].empty("limits").ErrorAt(s.memoryAt, "raise it, or lower max_message in the server block",
-					`"memory" must be at least the "max_message" of server %q, which is %s`, d.Name, language.SizeText(d.MaxMessage))
+					`"memory" must be at least the "max_message" of server %q, which is %s`,
+					d.Name, language.SizeText(d.MaxMessage))
 				break
 			}
 		}
@@ -60,7 +61,8 @@ func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
 	}
 	var longer []string
 	add := func(of string, timeout time.Duration) {
-		if text := fmt.Sprintf("%s (%s)", of, language.ShortDuration(timeout)); timeout > g.RequestTimeout && !slices.Contains(longer, text) {
+		if text := fmt.Sprintf("%s (%s)", of, language.ShortDuration(timeout)); timeout > g.RequestTimeout &&
+			!slices.Contains(longer, text) {
 			longer = append(longer, text)
 		}
 	}
@@ -76,6 +78,8 @@ func checkRequestTimeout(l *loader, g Gateway, drafts []*draft) {
 		}
 	}
 	if len(longer) > 0 {
-		l.layers[0].empty("gateway").WarnAt(g.timeoutAt, "raise request_timeout, or lower the other", `"request_timeout" of %s ends calls before %s`, language.ShortDuration(g.RequestTimeout), strings.Join(longer, ", "))
+		l.layers[0].empty("gateway").WarnAt(g.timeoutAt, "raise request_timeout, or lower the other",
+			`"request_timeout" of %s ends calls before %s`, language.ShortDuration(g.RequestTimeout),
+			strings.Join(longer, ", "))
 	}
 }

@@ -151,7 +151,8 @@ func (r settingReader) checkString(a sdk.Attribute, at hcl.Range, text string, s
 		r.ErrorAt(at, hint, "%q must be one of %s%s", a.Name, language.Quoted(a.Enum), language.GotText(text, secret))
 	}
 	if a.Format == "header_name" && !headerName(text) {
-		r.ErrorAt(at, "", "%q must be the name of a header: letters, digits, - and few others%s", a.Name, language.GotText(text, secret))
+		r.ErrorAt(at, "", "%q must be the name of a header: letters, digits, - and few others%s",
+			a.Name, language.GotText(text, secret))
 	}
 	if a.Format == "duration" {
 		if d, err := time.ParseDuration(text); err != nil || d < 0 {
@@ -159,7 +160,8 @@ func (r settingReader) checkString(a sdk.Attribute, at hcl.Range, text string, s
 			if !secret {
 				hint = language.DurationHint(a.Name, text)
 			}
-			r.ErrorAt(at, hint, `%q must be a duration such as "30s" or "1m30s"%s`, a.Name, language.GotText(text, secret))
+			r.ErrorAt(at, hint, `%q must be a duration such as "30s" or "1m30s"%s`,
+				a.Name, language.GotText(text, secret))
 		}
 	}
 }
@@ -193,7 +195,8 @@ func (r settingReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty
 		called := language.GotText(name, marked || a.Sensitive)
 		switch lower := strings.ToLower(name); {
 		case !headerName(name):
-			r.ErrorAt(at, "", "a name in %q must be the name of a header: letters, digits, - and few others%s", a.Name, called)
+			r.ErrorAt(at, "", "a name in %q must be the name of a header: letters, digits, - and few others%s",
+				a.Name, called)
 			continue
 		case first[lower]:
 			r.ErrorAt(at, "keep one of them", "%q has a header twice, in different spellings", a.Name)
@@ -208,7 +211,8 @@ func (r settingReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty
 			if strings.HasSuffix(value.AsString(), "\n") {
 				hint = "trimspace() removes the line end"
 			}
-			r.ErrorAt(at, hint, "a value in %q has a character that a header cannot hold: only visible ASCII, spaces and tabs", a.Name)
+			r.ErrorAt(at, hint,
+				"a value in %q has a character that a header cannot hold: only visible ASCII, spaces and tabs", a.Name)
 		}
 	}
 }
@@ -216,7 +220,8 @@ func (r settingReader) headers(a sdk.Attribute, attr *hclsyntax.Attribute, v cty
 // headerName reports whether s can be the name of a header (RFC 9110 §5.6.2).
 func headerName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
+		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+			strings.ContainsRune("!#$%&'*+-.^_`|~", r))
 	})
 }
 

@@ -141,7 +141,8 @@ func envNames(r blockReader, a sdk.Attribute, v cty.Value) []string {
 		switch {
 		case e.Type() != cty.String || e.IsNull():
 		case !envRule.MatchString(e.AsString()):
-			r.ErrorAt(language.Locate(attr.Expr, []language.Step{{Index: i}}), "", "%q lists names of environment variables: letters, digits and _", a.Name)
+			r.ErrorAt(language.Locate(attr.Expr, []language.Step{{Index: i}}), "",
+				"%q lists names of environment variables: letters, digits and _", a.Name)
 		case !slices.Contains(names, e.AsString()):
 			names = append(names, e.AsString())
 		}

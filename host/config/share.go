@@ -40,7 +40,8 @@ func (l *loader) shareByTenant(h HTTP, drafts []*draft) {
 		}
 	}
 	if separated {
-		l.layers[0].empty(h.origin.in).WarnAt(h.origin.head, `write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
+		l.layers[0].empty(h.origin.in).WarnAt(h.origin.head,
+			`write share = "tenant" in the server blocks to say so, or "global" for a server that may mix tenants`,
 			`"auth" %s, so each server without "share" has a connection and credentials for each tenant`, named)
 	}
 }

@@ -68,7 +68,8 @@ func TestReadRejectsIrregularFiles(t *testing.T) {
 			t.Errorf("%s: %s", c.path, rendered(ds))
 		}
 	}
-	if _, ds := Load(context.Background(), Options{Path: write("bom.hcl", []byte("\ufeffservr {\n}\n"))}); !strings.Contains(rendered(ds), `"servr"`) {
+	if _, ds := Load(context.Background(),
+		Options{Path: write("bom.hcl", []byte("\ufeffservr {\n}\n"))}); !strings.Contains(rendered(ds), `"servr"`) {
 		t.Error(rendered(ds))
 	}
 }

@@ -66,7 +66,8 @@ func TestStaticLoadReportsNothingElse(t *testing.T) {
 func TestStaticLoadEvaluatesNothing(t *testing.T) {
 	long := "locals {\n a0 = \"0123456789\"\n"
 	for i := range 40 {
-		long += "  a" + strings.Repeat("1", i+1) + " = \"${local.a" + strings.Repeat("1", i) + "}${local.a" + strings.Repeat("1", i) + "}\"\n"
+		long += "  a" + strings.Repeat("1", i+1) + " = \"${local.a" + strings.Repeat("1", i) + "}${local.a" +
+			strings.Repeat("1", i) + "}\"\n"
 	}
 	long = strings.ReplaceAll(long, "local.a}", "local.a0}") + "}\n"
 	for name, text := range map[string]string{
@@ -83,7 +84,8 @@ func TestStaticLoadEvaluatesNothing(t *testing.T) {
 		"enabled": "server \"a\" {\n enabled = local.x\n prefix = \"__\"\n}\nlocals { x = upper(\"a\") }",
 		"outside": `module "x" { source = "../../.." }`,
 	} {
-		if ds := loadStatic(t, Options{Path: "/nowhere/junctor.hcl", Texts: map[string][]byte{"/nowhere/junctor.hcl": []byte(text)}}); len(ds) > 0 {
+		if ds := loadStatic(t, Options{Path: "/nowhere/junctor.hcl",
+			Texts: map[string][]byte{"/nowhere/junctor.hcl": []byte(text)}}); len(ds) > 0 {
 			t.Errorf("%s: %s", name, rendered(ds))
 		}
 	}
@@ -108,7 +110,8 @@ func TestStaticLoadFindsMistakes(t *testing.T) {
 
 // TestStaticLoadWarnsOfUnknownPlugins: a plugin without a description is no error.
 func TestStaticLoadWarnsOfUnknownPlugins(t *testing.T) {
-	o := Options{Path: "/nowhere/a.hcl", Static: true, Text: []byte("server \"a\" {\n transport \"stdio\" {\n comand = 1\n}\n}"),
+	o := Options{Path: "/nowhere/a.hcl", Static: true,
+		Text: []byte("server \"a\" {\n transport \"stdio\" {\n comand = 1\n}\n}"),
 		Describe: func(context.Context, Plugin) (sdk.Manifest, error) {
 			return sdk.Manifest{}, fault.New(fault.PluginDescribe, "there is no cached description")
 		}}

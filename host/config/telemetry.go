@@ -48,15 +48,20 @@ func checkMetrics(r blockReader, m *Metrics, gateway HTTP) {
 	}
 	switch {
 	case gateway.Given && m.Listen == gateway.Listen:
-		r.ErrorAt(at, "metrics need an address of their own, which clients of the gateway cannot reach", "%s is the address of gateway.http, too", called)
+		r.ErrorAt(at, "metrics need an address of their own, which clients of the gateway cannot reach",
+			"%s is the address of gateway.http, too", called)
 	case isLocal(m.Listen) && m.Remote:
-		r.WarnAt(r.ValueAt("allow_remote", at), `remove "allow_remote"`, `%s is a local address, so "allow_remote" has no effect`, called)
+		r.WarnAt(r.ValueAt("allow_remote", at), `remove "allow_remote"`,
+			`%s is a local address, so "allow_remote" has no effect`, called)
 	case isLocal(m.Listen):
 	case m.Remote:
 		r.WarnAt(at, "let only the monitoring system connect to it, with a firewall",
-			"%s is not a loopback address: the names of tenants, servers and tools, and how they are used, can be read without authentication", called)
+			"%s is not a loopback address: the names of tenants, servers and tools, and how they are used, can be read without authentication",
+			called)
 	default:
-		r.ErrorAt(at, fmt.Sprintf("listen on %s, or write allow_remote = true if only the monitoring system can connect", language.Defaults[Metrics]().Listen),
+		r.ErrorAt(at,
+			fmt.Sprintf("listen on %s, or write allow_remote = true if only the monitoring system can connect",
+				language.Defaults[Metrics]().Listen),
 			"%s is not a loopback address, and metrics need no authentication", called)
 	}
 }

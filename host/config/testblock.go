@@ -174,7 +174,8 @@ func (p *testedPrincipal) ReadSetting(r language.Reader, name string) {
 		return
 	}
 	if !v.Type().IsObjectType() {
-		r.ErrorAt(a.Expr.Range(), `write principal = { subject = "alice", roles = ["dev"] }`, "%q must be an object, not %s",
+		r.ErrorAt(a.Expr.Range(), `write principal = { subject = "alice", roles = ["dev"] }`,
+			"%q must be an object, not %s",
 			name, language.TypeName(v.Type()))
 		return
 	}

@@ -102,7 +102,8 @@ func (b *Block) ToolCommands() (all []ToolCommand) {
 
 // toolCommand returns the program of a tool block.
 func (s *programSettings) toolCommand(t *toolRuns) ToolCommand {
-	c := ToolCommand{Tool: t.Name, Own: len(t.Command) > 0, Command: t.Command, Cwd: cmp.Or(t.Cwd, s.Cwd), Env: map[string]string{}}
+	c := ToolCommand{Tool: t.Name, Own: len(t.Command) > 0, Command: t.Command, Cwd: cmp.Or(t.Cwd, s.Cwd),
+		Env: map[string]string{}}
 	if !c.Own {
 		c.Command = slices.Concat(s.Command, s.Args)
 	}

@@ -57,7 +57,8 @@ func exclusive(r language.Reader, one, other string) {
 	}
 	for _, e := range r.Texts(other) {
 		if first, both := seen[e.Text]; both {
-			r.ErrorAt(e.At, "", "the pattern %q is in both %q and %q; the other is at %s", e.Text, one, other, source.StartOf(first))
+			r.ErrorAt(e.At, "", "the pattern %q is in both %q and %q; the other is at %s",
+				e.Text, one, other, source.StartOf(first))
 		}
 	}
 }

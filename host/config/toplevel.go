@@ -19,7 +19,8 @@ var languageForm = sync.OnceValue(func() *language.Form {
 				Labels: 1, Many: true, Body: language.FormOf[pluginSettings](),
 				Doc: "How a plugin's processes run. The label is the plugin's name.",
 			},
-			"locals": {Many: true, Body: &expression.LocalsForm, Doc: "Named values, for `local.NAME` in other places."},
+			"locals": {Many: true, Body: &expression.LocalsForm,
+				Doc: "Named values, for `local.NAME` in other places."},
 			"variable": {
 				Labels: 1, Many: true, Body: language.FormOf[expression.Variable](),
 				Doc: "A value that the environment variable `JUNCTOR_VAR_NAME` can set, for `var.NAME` in other places.",
@@ -41,8 +42,9 @@ var languageForm = sync.OnceValue(func() *language.Form {
 				Doc: "How clients reach Junctor over HTTP, and their limits.",
 			},
 			"secret_store": {
-				Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: language.FormOf[SecretFile]()}, Role: &stores,
-				Doc: "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin.",
+				Labels: 1, Many: true, Kinds: map[string]*language.Form{fileKind: language.FormOf[SecretFile]()},
+				Role: &stores,
+				Doc:  "Where secrets are kept. The label is the kind: `file`, `keyring`, or a required plugin.",
 			},
 			"policy":    {Many: true, Body: language.FormOf[policyBlock](), Doc: "Who may use what."},
 			"telemetry": {Many: true, Body: language.FormOf[Telemetry](), Doc: "Where metrics are served."},
@@ -96,7 +98,8 @@ func languageWords() source.Words {
 // blockWords are the types of blocks.
 var blockWords = sync.OnceValue(func() map[string]bool {
 	words := map[string]bool{}
-	for _, f := range []language.Form{*Language(), *language.FormOf[Server](), *language.FormOf[Gateway](), *language.FormOf[HTTP]()} {
+	for _, f := range []language.Form{*Language(), *language.FormOf[Server](), *language.FormOf[Gateway](),
+		*language.FormOf[HTTP]()} {
 		for name := range f.Blocks {
 			words[name] = true
 		}

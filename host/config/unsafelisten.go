@@ -73,7 +73,8 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 		object(source.Error, "tls", "remove tls, or listen on a port", "%s is a unix socket, which has no TLS")
 	}
 	if !isSocket(h.Listen) && h.SocketMode != privateSocket {
-		object(source.Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`, `%s is no unix socket, so "socket_mode" has no effect`)
+		object(source.Warning, "socket_mode", `remove "socket_mode", or listen on unix:PATH`,
+			`%s is no unix socket, so "socket_mode" has no effect`)
 	}
 	if isLocal(h.Listen) {
 		clients := "%s lets every program on this machine in: nothing authenticates clients"
@@ -86,7 +87,8 @@ func (h HTTP) exposureProblems(called string) []exposureProblem {
 		return all
 	}
 	if !authenticated {
-		object(source.Error, "listen", authHint+", or listen on 127.0.0.1", "%s is not a loopback address, so clients must be authenticated")
+		object(source.Error, "listen", authHint+", or listen on 127.0.0.1",
+			"%s is not a loopback address, so clients must be authenticated")
 	}
 	switch {
 	case h.TLS != nil:
@@ -115,7 +117,8 @@ func reportExposure(r blockReader, h HTTP) {
 		if b, found := r.block(o.place); found {
 			at = b.Head
 		}
-		r.Host.Report(language.Problem{Warning: o.severity == source.Warning, In: r.In, At: at, Summary: o.summary, Hint: o.hint, Address: true})
+		r.Host.Report(language.Problem{Warning: o.severity == source.Warning, In: r.In, At: at, Summary: o.summary,
+			Hint: o.hint, Address: true})
 	}
 }
 
@@ -130,7 +133,8 @@ func (h HTTP) WithAddress(listen string, loaded source.Diagnostics) (HTTP, sourc
 		listen, err = parseListen(listen, here)
 	}
 	if err != nil {
-		return h, append(ds, h.diagnostic(exposureProblem{source.Error, "listen", fmt.Sprintf("%s %v", called, err), listenHintFor(text, "--http=%s")}))
+		return h, append(ds, h.diagnostic(exposureProblem{source.Error, "listen", fmt.Sprintf("%s %v", called, err),
+			listenHintFor(text, "--http=%s")}))
 	}
 	h.Listen = listen
 	for _, o := range h.exposureProblems(called) {

@@ -76,8 +76,10 @@ func TestIsLocal(t *testing.T) {
 	for listen, want := range map[string]bool{
 		"127.0.0.1:80": true, "127.255.255.254:80": true, "[::1]:80": true, "[::ffff:127.0.0.1]:80": true,
 		"localhost:80": true, "LocalHost:80": true, "unix:/run/x.sock": true,
-		":80": false, "0.0.0.0:80": false, "[::]:80": false, "[::ffff:0.0.0.0]:80": false, "128.0.0.1:80": false, "10.0.0.1:80": false,
-		"[fe80::1%lo]:80": false, "[::2]:80": false, "localhost.example.com:80": false, "localhost6:80": false, "example.com:80": false,
+		":80": false, "0.0.0.0:80": false, "[::]:80": false, "[::ffff:0.0.0.0]:80": false,
+		"128.0.0.1:80": false, "10.0.0.1:80": false,
+		"[fe80::1%lo]:80": false, "[::2]:80": false, "localhost.example.com:80": false,
+		"localhost6:80": false, "example.com:80": false,
 		"127.0.0.1.example.com:80": false, "": false, "unix": false,
 	} {
 		if got := isLocal(listen); got != want {
@@ -89,7 +91,8 @@ func TestIsLocal(t *testing.T) {
 // FuzzParseListen checks that parsing an accepted address again does not change it,
 // that it contains no line break, and that isLocal holds for loopback addresses only.
 func FuzzParseListen(f *testing.F) {
-	for _, text := range []string{"127.0.0.1:80", "[::1]:0", ":1", "unix:x", "localhost:80", "[::ffff:7f00:1]:80", "a.b:1", "[fe80::1%a]:1", "[::1%0]:0", "[::1%\x00]:0", "[::1%a\nb]:0"} {
+	for _, text := range []string{"127.0.0.1:80", "[::1]:0", ":1", "unix:x", "localhost:80", "[::ffff:7f00:1]:80",
+		"a.b:1", "[fe80::1%a]:1", "[::1%0]:0", "[::1%\x00]:0", "[::1%a\nb]:0"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -141,7 +144,8 @@ func TestWithAddressChecksAddressOfFlag(t *testing.T) {
 		{withHTTP("socket_mode = \"0660\""), "unix:x.sock", []string{"of its group: " + open}},
 		{withHTTP("socket_mode = \"0666\""), "unix:x.sock", []string{"on this machine: " + open}},
 		{withHTTP(aToken + "socket_mode = \"0660\""), "unix:x.sock", nil},
-		{withHTTP(aToken + "socket_mode = \"0660\"\nlisten = \"unix:/x.sock\""), "127.0.0.1:0", []string{"no unix socket"}},
+		{withHTTP(aToken + "socket_mode = \"0660\"\nlisten = \"unix:/x.sock\""), "127.0.0.1:0",
+			[]string{"no unix socket"}},
 		{withHTTP(""), "[::]:80", []string{"!" + auth, "!" + tls}},
 		{withHTTP(aToken), "127.0.0.1:0", nil},
 		{withHTTP(aToken), "0.0.0.0:80", []string{"!" + tls}},
@@ -170,15 +174,19 @@ func TestWithAddressChecksAddressOfFlag(t *testing.T) {
 		}
 		for i, d := range ds {
 			want, refused := strings.CutPrefix(c.want[i], "!")
-			if !strings.Contains(d.Summary, want) || refused != (d.Severity == source.Error) || !strings.Contains(d.Summary, "--http") ||
-				len(d.Summary) > 300 || d.Hint == "" || d.Code != map[bool]fault.Code{true: fault.ConfigInvalid}[refused] {
+			if !strings.Contains(d.Summary, want) || refused != (d.Severity == source.Error) ||
+				!strings.Contains(d.Summary, "--http") ||
+				len(d.Summary) > 300 || d.Hint == "" ||
+				d.Code != map[bool]fault.Code{true: fault.ConfigInvalid}[refused] {
 				t.Errorf("%q on %.40q: %+v, want %q", c.text, c.listen, d, c.want[i])
 			}
-			if place := fmt.Sprint(d.At, d.In, d.Snippet); h.Given && place != "junctor.hcl:2:3gateway[  http {]" || !h.Given && place != "[]" {
+			if place := fmt.Sprint(d.At, d.In, d.Snippet); h.Given && place != "junctor.hcl:2:3gateway[  http {]" ||
+				!h.Given && place != "[]" {
 				t.Errorf("the place is %s", place)
 			}
 		}
-		if !ds.HasErrors() && !strings.HasPrefix(c.listen, "unix:") && got.Listen != c.listen || h.Listen != loadGood(t, c.text).Gateway.HTTP.Listen {
+		if !ds.HasErrors() && !strings.HasPrefix(c.listen, "unix:") && got.Listen != c.listen ||
+			h.Listen != loadGood(t, c.text).Gateway.HTTP.Listen {
 			t.Errorf("listens on %s instead of %s", got.Listen, c.listen)
 		}
 	}

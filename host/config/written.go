@@ -93,7 +93,8 @@ func (b *Block) written(name string) []Setting {
 	for _, member := range names {
 		own := b.origin.body.Attributes[member]
 		at := b.PositionOf(member)
-		all = append(all, Setting{Name: name + "." + member, Value: string(members[member]), At: at, Inherited: own == nil && b.origin.fallback[member] != nil})
+		all = append(all, Setting{Name: name + "." + member, Value: string(members[member]), At: at,
+			Inherited: own == nil && b.origin.fallback[member] != nil})
 	}
 	return all
 }

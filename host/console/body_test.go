@@ -37,7 +37,8 @@ func TestSlowBodiesTakeNoPlaces(t *testing.T) {
 			for range 2 * maxBusy {
 				s.partial(t, fmt.Sprintf(head, path))
 			}
-			for begun := time.Now(); path == "/login" && s.console.arriving.count() < 2*maxBusy; time.Sleep(time.Millisecond) {
+			for begun := time.Now(); path == "/login" &&
+				s.console.arriving.count() < 2*maxBusy; time.Sleep(time.Millisecond) {
 				if time.Since(begun) > 20*time.Second {
 					t.Fatal("the requests do not arrive")
 				}

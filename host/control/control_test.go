@@ -190,7 +190,8 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 		t.Fatalf("%v: %s", err, out)
 	}
 	if reparent {
-		for deadline := time.Now().Add(20 * time.Second); len(out) == 0 && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); len(out) == 0 &&
+			time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			out, _ = os.ReadFile(args[len(args)-1])
 		}
 	}

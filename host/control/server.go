@@ -81,6 +81,11 @@ func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hc
 	}, nil
 }
 
+// unreadable returns the error for a body that cannot be read.
+func unreadable(err error) error {
+	return fault.New(fault.Usage, "the body cannot be read: %s", err).WithHint("send at most %d KiB", maxBody>>10)
+}
+
 // handler answers the requests for p. Reloads and restarts end when ctx does, and not with
 // the program that asked for them. Streams end when open does.
 func handler(ctx, open context.Context, p Process) http.Handler {
@@ -117,7 +122,7 @@ func handler(ctx, open context.Context, p Process) http.Handler {
 	mux.HandleFunc("PUT /v1/log-level", func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 		if err != nil {
-			err = fault.New(fault.Usage, "the body cannot be read: %s", err).WithHint("send at most %d KiB", maxBody>>10)
+			err = unreadable(err)
 		}
 		var level LogLevel
 		if err == nil {

@@ -33,7 +33,8 @@ func (h *fixture) sendPartially(t *testing.T, path, head, body string, now int) 
 // bytes.
 func (h *fixture) waitForBodies(t *testing.T, bodies, least int64) {
 	t.Helper()
-	for until := time.Now().Add(testTimeout); h.reading.Load() != bodies || h.memory.Used() < least; time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(testTimeout); h.reading.Load() != bodies ||
+		h.memory.Used() < least; time.Sleep(time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("%d bodies are being read, with %d bytes", h.reading.Load(), h.memory.Used())
 		}

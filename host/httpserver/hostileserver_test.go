@@ -362,7 +362,8 @@ func TestLogFloodIsBounded(t *testing.T) {
 	succeeds(t, v, "a__bad", 10)
 	succeeds(t, v, "b__bad", 10)
 	took := time.Since(begun)
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(), "log lines of a server were dropped"); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(),
+		"log lines of a server were dropped"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the log does not report dropped lines")
 		}

@@ -98,7 +98,8 @@ func TestListenersHaveTheirOwnLimit(t *testing.T) {
 	status, text, got, _ := v.post(listen, header...)
 	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	cancel()
-	for deadline := time.Now().Add(testTimeout); h.listening.Used()+h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().
+		Add(testTimeout); h.listening.Used()+h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d listeners are counted", h.listening.Used())
 		}

@@ -175,7 +175,8 @@ func TestTLS(t *testing.T) {
 	}
 	// An unreadable certificate changes nothing.
 	ours.write("server.pem", []byte("half a certif"))
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(), "reloading the certificate failed"); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(),
+		"reloading the certificate failed"); time.Sleep(50 * time.Millisecond) {
 		if n, _ := serial(ours.client("client", nil)); n != 101 {
 			t.Fatalf("certificate %d is used", n)
 		}

@@ -207,7 +207,8 @@ func (b *tab) changesTask(menu string) {
 	changed := fmt.Sprintf("Reads a file, and sends it to <b>%d</b>.", b.width)
 	writeMenu(b.t, menu, changed)
 	b.restart("menu")
-	for until := time.Now().Add(testTimeout); !strings.Contains(b.changes(), changed) && time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); !strings.Contains(b.changes(), changed) &&
+		time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
 		b.do(chromedp.Reload())
 	}
 	b.click(`//summary[.="description"]`)
@@ -394,7 +395,8 @@ func (b *tab) listsTask(c *consoleSite) {
 	b.capture("plugins")
 	b.follow("Limits")
 	b.capture("limits")
-	for until := time.Now().Add(testTimeout); ; time.Sleep(100 * time.Millisecond) { // there is a sample every ten seconds
+	for until := time.Now().Add(testTimeout); ; time.Sleep(100 * time.Millisecond) {
+		// There is a sample every ten seconds.
 		b.follow("Charts")
 		if _, text := b.text("#calls-text"); !strings.HasPrefix(text, "0 calls") {
 			break

@@ -86,7 +86,8 @@ func TestConsoleAndHostilePage(t *testing.T) {
 	for _, attacker := range []string{evil.URL, "http://localhost:" + evilPort, "http://evil.example:" + evilPort} {
 		b.open(attacker)
 		title := ""
-		for until := time.Now().Add(testTimeout); !strings.HasPrefix(title, "done") && time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		for until := time.Now().Add(testTimeout); !strings.HasPrefix(title, "done") &&
+			time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 			title = result(b, chromedp.Evaluate[string](`document.title`))
 		}
 		if title != "done 0 false" {

@@ -82,7 +82,8 @@ func TestCancellationOfEverything(t *testing.T) {
 func checkCancelled(t *testing.T, record string) {
 	t.Helper()
 	var told []message
-	for until := time.Now().Add(testTimeout); len(told) == 0 && time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); len(told) == 0 &&
+		time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		told = recorded(t, record, "notifications/cancelled")
 	}
 	calls := recorded(t, record, "tools/call")

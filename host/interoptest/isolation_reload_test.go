@@ -18,7 +18,8 @@ func (s *isolationSite) swapTokens(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.stderr.String(), "reloaded the configuration"); time.Sleep(5 * time.Millisecond) {
+	for until := time.Now().Add(testTimeout); !strings.Contains(s.stderr.String(),
+		"reloaded the configuration"); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("the configuration was not reloaded: %s", s.stderr)
 		}

@@ -144,7 +144,8 @@ func TestServersThatRestart(t *testing.T) {
 				// A client that noticed the downtime waits before it
 				// reconnects. Over SSE it notices at once.
 				noticed := away || strings.HasSuffix(s.web.url, "/sse")
-				for until := time.Now().Add(testTimeout); noticed && m.Error != nil && time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+				for until := time.Now().Add(testTimeout); noticed && m.Error != nil &&
+					time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 					m = p.tool(c.tool, c.arg)
 				}
 				if got := m.text(t); !strings.Contains(strings.ToLower(got), "again") {

@@ -19,7 +19,8 @@ func (s *Store) Program(path, plugin string) string {
 // LockProgram pins the program of a plugin on this platform. Plugins that run are not affected.
 func (s *Store) LockProgram(path, plugin, version, digest string) error {
 	err := s.rewrite(path, func(lock *lockfile.File) (changed bool) {
-		if p := lock.Plugins[plugin]; (version == "" || p.Version == version) && p.SHA256[lockfile.Platform()] == digest {
+		if p := lock.Plugins[plugin]; (version == "" || p.Version == version) &&
+			p.SHA256[lockfile.Platform()] == digest {
 			return false
 		}
 		setProgram(lock, plugin, version, digest)

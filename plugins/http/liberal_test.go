@@ -148,7 +148,8 @@ func listening(t *testing.T, answer func(w http.ResponseWriter, body string, str
 	})
 	c := connect(t, s.url)
 	c.shake()
-	for begun := time.Now(); c.conn.(*conn).hearing.Load() != hearing && time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+	for begun := time.Now(); c.conn.(*conn).hearing.Load() != hearing &&
+		time.Since(begun) < patience; time.Sleep(time.Millisecond) {
 	}
 	return s, c
 }

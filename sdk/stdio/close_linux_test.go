@@ -139,7 +139,8 @@ func TestFamily(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, program("family"))
 			mustRecv(t, c, `{"ready":true}`)
-			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) { // a process in exec has no readable environment
+			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) {
+				// A process in exec has no readable environment.
 				if time.Since(begun) > patience {
 					t.Fatalf("there are %d processes", len(relatives(t)))
 				}

@@ -36,7 +36,8 @@ func Read(ctx context.Context, inv *invocation.Invocation, input []byte, words [
 		// it line by line and call the tool for each line.
 		return []byte("{}"), nil
 	case len(words) > 1 && strings.HasPrefix(words[0], "{"):
-		return nil, fault.New(fault.Usage, "the shell took the JSON apart into %d words", len(words)).WithHint("%s", quotesHint)
+		return nil, fault.New(fault.Usage, "the shell took the JSON apart into %d words", len(words)).
+			WithHint("%s", quotesHint)
 	case len(words) > 1:
 	case words[0] == "-", words[0] == "@-":
 		return readStdin(ctx, inv)
@@ -54,7 +55,8 @@ func Read(ctx context.Context, inv *invocation.Invocation, input []byte, words [
 		input = []byte("{}")
 	}
 	i := slices.Index(words, PipedStdin)
-	if i < 0 || !slices.ContainsFunc(schema.Properties(input), func(p schema.Property) bool { return p.Name == StdinProperty }) {
+	if i < 0 || !slices.ContainsFunc(schema.Properties(input),
+		func(p schema.Property) bool { return p.Name == StdinProperty }) {
 		return typed(input, words)
 	}
 	args, err := typed(input, slices.Delete(slices.Clone(words), i, i+1))
@@ -159,8 +161,10 @@ func positional(declared []catalog.Argument, words []string) (args map[string]st
 	}
 	extra := values[len(free)]
 	if len(all) == 0 {
-		return nil, nil, fault.New(fault.CallArguments, "%q is the value of no argument: the prompt declares none", extra).WithHint("write key=value for an argument that is not declared")
+		return nil, nil, fault.New(fault.CallArguments, "%q is the value of no argument: the prompt declares none",
+			extra).WithHint("write key=value for an argument that is not declared")
 	}
-	return nil, nil, fault.New(fault.CallArguments, "%q is one value too many: the arguments of the prompt are %s", extra, strings.Join(all, ", ")).
+	return nil, nil, fault.New(fault.CallArguments, "%q is one value too many: the arguments of the prompt are %s",
+		extra, strings.Join(all, ", ")).
 		WithHint("write each value once, in this order or as key=value, and quote a value with spaces")
 }

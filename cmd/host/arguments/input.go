@@ -41,14 +41,16 @@ func readText(ctx context.Context, inv *invocation.Invocation) (string, error) {
 	if terminal.IsTerminal(inv.Stdin) {
 		fmt.Fprintln(inv.Stderr, "reading the tool's standard input from standard input")
 	}
-	b, err := terminal.Interruptible(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, maxArguments+1)) })
+	b, err := terminal.Interruptible(ctx,
+		func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, maxArguments+1)) })
 	switch {
 	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
 		return "", fault.New(fault.Usage, "reading standard input: %s", err)
 	case len(b) > maxArguments:
-		return "", fault.New(fault.Usage, "standard input is longer than %d bytes", maxArguments).WithHint("give the tool a file")
+		return "", fault.New(fault.Usage, "standard input is longer than %d bytes", maxArguments).
+			WithHint("give the tool a file")
 	case !utf8.Valid(b):
 		return "", fault.New(fault.Usage, "standard input is not text in UTF-8").WithHint("give the tool a file")
 	}
@@ -123,17 +125,20 @@ func Object(b []byte, from string) ([]byte, error) {
 		return []byte("{}"), nil
 	}
 	if len(b) > maxArguments {
-		return nil, fault.New(fault.Usage, "the arguments from %s are longer than %d bytes", from, maxArguments).WithHint("pass the path of a file to the tool instead of its content, if the tool takes one")
+		return nil, fault.New(fault.Usage, "the arguments from %s are longer than %d bytes", from, maxArguments).
+			WithHint("pass the path of a file to the tool instead of its content, if the tool takes one")
 	}
 	if err := mcp.Scan(b); err != nil {
-		f := fault.New(fault.Usage, "the text from %s %s", from, err).WithHint("write key=value, key:=JSON, or one JSON object")
+		f := fault.New(fault.Usage, "the text from %s %s", from, err).
+			WithHint("write key=value, key:=JSON, or one JSON object")
 		if syntax := json.Unmarshal(b, new(any)); syntax != nil {
 			f.Message += ": " + syntax.Error()
 		}
 		return nil, f
 	}
 	if b = bytes.TrimSpace(b); b[0] != '{' {
-		return nil, fault.New(fault.Usage, "the arguments from %s are not a JSON object", from).WithHint("write {\"NAME\": VALUE}")
+		return nil, fault.New(fault.Usage, "the arguments from %s are not a JSON object", from).
+			WithHint("write {\"NAME\": VALUE}")
 	}
 	return b, nil
 }

@@ -31,7 +31,8 @@ type Flags struct {
 }
 
 func (f *Flags) AddFile(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.File, "file", "", "the `FILE` of the log, or one of its archives (default: that of the configuration)")
+	cmd.Flags().StringVar(&f.File, "file", "",
+		"the `FILE` of the log, or one of its archives (default: that of the configuration)")
 }
 
 func (f *Flags) Add(cmd *cobra.Command, limit int) {
@@ -51,8 +52,10 @@ func (f *Flags) Add(cmd *cobra.Command, limit int) {
 	flags.BoolVar(&f.denied, "denied", false, "uses that the policy or a person did not allow")
 	flags.Int64Var(&f.after, "after", 0, "rows after the row `SEQ`: the last one that you have")
 	flags.IntVar(&f.Limit, "limit", limit, "at most `N` rows; 0 for all")
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(texts(audit.Kinds), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(texts(audit.Outcomes), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions(texts(audit.Kinds), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("outcome",
+		cobra.FixedCompletions(texts(audit.Outcomes), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func texts[T ~string](all []T) (list []string) {
@@ -75,7 +78,8 @@ func (f *Flags) Nothing() string {
 func (f *Flags) Filter(now time.Time) (audit.Filter, error) {
 	filter := audit.Filter{
 		Server: f.server, Item: f.tool, Subject: f.subject, Tenant: f.tenant, Method: f.method, Request: f.request,
-		Kind: audit.Kind(f.kind), Outcome: audit.Outcome(f.outcome), Errors: f.errors, Denied: f.denied, Limit: f.Limit, After: f.after,
+		Kind: audit.Kind(f.kind), Outcome: audit.Outcome(f.outcome), Errors: f.errors, Denied: f.denied, Limit: f.Limit,
+		After: f.after,
 	}
 	for name, text := range map[string]string{"since": f.since, "until": f.until} {
 		if text == "" {
@@ -96,7 +100,8 @@ func (f *Flags) Filter(now time.Time) (audit.Filter, error) {
 		known []string
 	}{"kind": {f.kind, texts(audit.Kinds)}, "outcome": {f.outcome, texts(audit.Outcomes)}} {
 		if check.given != "" && !slices.Contains(check.known, check.given) {
-			return filter, verb.WithSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given), suggest.Nearest(check.given, check.known),
+			return filter, verb.WithSuggestion(fault.New(fault.Usage, "--%s: there is no %q", flag, check.given),
+				suggest.Nearest(check.given, check.known),
 				"write one of "+strings.Join(check.known, ", "))
 		}
 	}
@@ -120,7 +125,8 @@ func File(ctx context.Context, inv *invocation.Invocation, file string) (string,
 	}
 	if app == nil { // such as in a shell without the variables of the service
 		if served := servedAuditFile(ctx, inv); served != "" {
-			inv.Remark("the configuration cannot be read here, so this is the log of the process that serves it: %s", served)
+			inv.Remark("the configuration cannot be read here, so this is the log of the process that serves it: %s",
+				served)
 			return served, nil
 		}
 	}
@@ -130,7 +136,8 @@ func File(ctx context.Context, inv *invocation.Invocation, file string) (string,
 	}
 	path := app.AuditFile()
 	if path == "" {
-		return "", fault.New(fault.AuditUnknown, "the configuration %s writes no audit log to a file", app.Config().Path).
+		return "", fault.New(fault.AuditUnknown, "the configuration %s writes no audit log to a file",
+			app.Config().Path).
 			WithHint("write audit { } in it, or name a log with --file")
 	}
 	return path, nil

@@ -25,7 +25,8 @@ func ViewOfProcess(ctx context.Context, inv *invocation.Invocation, a control.An
 // View returns the view of the configuration that was loaded. With connect it asks the
 // servers whose lists are not known first, and prints why it cannot ask some; failed is the
 // most important reason.
-func View(ctx context.Context, inv *invocation.Invocation, app *host.App, connect bool) (v *plan.View, failed, err error) {
+func View(ctx context.Context, inv *invocation.Invocation, app *host.App,
+	connect bool) (v *plan.View, failed, err error) {
 	var unknown []*config.Server
 	lacking := items.ServersLacking(app, app.Config().Servers)
 	for _, s := range app.Config().Servers {
@@ -61,11 +62,14 @@ type Plan struct {
 // ConfirmReload prints the plan of a reload of a process and asks whether to do it, if anything
 // differs. With --json it returns the plan, which is printed with the result. A configuration
 // that changes meanwhile is not the one of the plan, so it is an error.
-func ConfirmReload(ctx context.Context, inv *invocation.Invocation, a control.Answer, connect, yes bool) (*Plan, error) {
+func ConfirmReload(ctx context.Context, inv *invocation.Invocation, a control.Answer,
+	connect, yes bool) (*Plan, error) {
 	if matches, err := processes.Matches(inv); err != nil {
 		return nil, err
 	} else if !matches(a.Status) {
-		return nil, fault.New(fault.Usage, "process %s serves another configuration, so its reload cannot be planned here", a.Name).WithHint("take --config %s", a.Status.Generation.Path)
+		return nil, fault.New(fault.Usage,
+			"process %s serves another configuration, so its reload cannot be planned here", a.Name).
+			WithHint("take --config %s", a.Status.Generation.Path)
 	}
 	at, _, _, err := inv.Locate(ctx, invocation.Needs{}, true)
 	if err != nil {
@@ -92,7 +96,8 @@ func ConfirmReload(ctx context.Context, inv *invocation.Invocation, a control.An
 	warnOfTests(inv, app)
 	if same := c.Empty() && c.LeftOut == 0; !yes && !same {
 		if inv.Machine() || !inv.CanAsk() {
-			return nil, fault.New(fault.Usage, "reload --plan asks before it reloads, and there is no terminal to ask at").
+			return nil, fault.New(fault.Usage,
+				"reload --plan asks before it reloads, and there is no terminal to ask at").
 				WithHint("take --yes to reload without a question, or run `junctor plan` to see the changes only")
 		}
 		agreed, err := inv.AskYes(ctx, "Reload process "+a.Name+"?")
@@ -104,7 +109,9 @@ func ConfirmReload(ctx context.Context, inv *invocation.Invocation, a control.An
 		}
 	}
 	if inv.ContentDigest(at) != content {
-		return nil, fault.New(fault.ConfigInvalid, "the configuration has changed since the plan was made; nothing was reloaded").WithHint("run `junctor reload --plan` again")
+		return nil, fault.New(fault.ConfigInvalid,
+			"the configuration has changed since the plan was made; nothing was reloaded").
+			WithHint("run `junctor reload --plan` again")
 	}
 	return planned, nil
 }

@@ -33,7 +33,8 @@ func Print(inv *invocation.Invocation, c *plan.Changes) {
 		inv.Printf("not compared: the items of server %s, %s\n", n.Server, whyNotCompared(n))
 	}
 	if c.LeftOut > 0 {
-		inv.Printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n", terminal.Count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
+		inv.Printf("not compared: the last %s, because a view has at most %d items, %d decisions and %d MiB\n",
+			terminal.Count(c.LeftOut, "item"), plan.MaxItems, plan.MaxCells, plan.MaxBytes>>20)
 	}
 	if c.Empty() {
 		inv.Printf("no differences\n")
@@ -167,7 +168,8 @@ func decisionLines(p plan.PrincipalChange) (lines []string) {
 			lines = append(lines, fmt.Sprintf("~ %s: %s → %s", name, verdict(before), reason(after)))
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b string) int { return strings.Index("+-~", a[:1]) - strings.Index("+-~", b[:1]) })
+	slices.SortStableFunc(lines,
+		func(a, b string) int { return strings.Index("+-~", a[:1]) - strings.Index("+-~", b[:1]) })
 	return lines
 }
 
@@ -200,7 +202,8 @@ func verdict(d plan.Decision) string {
 
 func listLines(all []plan.ListChange) (lines []string) {
 	for _, l := range all {
-		lines = append(lines, fmt.Sprintf("%ss of %s: %d → %d, about %d → %d tokens (%+d)", l.Kind, l.Principal, l.ItemsBefore, l.ItemsAfter, l.TokensBefore, l.TokensAfter, l.TokensAfter-l.TokensBefore))
+		lines = append(lines, fmt.Sprintf("%ss of %s: %d → %d, about %d → %d tokens (%+d)", l.Kind, l.Principal,
+			l.ItemsBefore, l.ItemsAfter, l.TokensBefore, l.TokensAfter, l.TokensAfter-l.TokensBefore))
 	}
 	return lines
 }
@@ -225,6 +228,7 @@ func warnOfTests(inv *invocation.Invocation, app *host.App) {
 		}
 	}
 	if failed > 0 {
-		inv.Warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected", failed, len(all)), "run `junctor test` to see them")
+		inv.Warn(fmt.Sprintf("%d of %d tested uses of the new configuration are not decided as expected",
+			failed, len(all)), "run `junctor test` to see them")
 	}
 }

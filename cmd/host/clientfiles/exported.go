@@ -59,7 +59,8 @@ func Record(inv *invocation.Invocation, scope, path, client string, t clientconf
 	if inv.FindDirs() != nil || exportsFile(inv) == "" {
 		return
 	}
-	one := Export{Client: client, Path: path, Scope: scope, Name: t.Name, Command: t.Command, URL: t.URL, Token: t.Token}
+	one := Export{Client: client, Path: path, Scope: scope, Name: t.Name, Command: t.Command, URL: t.URL,
+		Token: t.Token}
 	all := slices.DeleteFunc(Exports(inv), func(o Export) bool { return o.Path == path && o.Name == t.Name })
 	all = append(all, one)
 	text, err := json.MarshalIndent(all[max(0, len(all)-maxExports):], "", "  ")

@@ -54,7 +54,8 @@ type pointJSON struct {
 
 func DiagnosticOf(d source.Diagnostic) diagnosticJSON {
 	return diagnosticJSON{
-		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output, In: d.In, File: d.At.File,
+		Severity: d.Severity.String(), Summary: d.Summary, Detail: d.Detail, Hint: d.Hint, Output: d.Output,
+		In: d.In, File: d.At.File,
 		Start: pointJSON{d.At.Line, d.At.Column}, End: pointJSON{d.End.Line, d.End.Column}, Code: d.Code,
 	}
 }
@@ -76,7 +77,8 @@ func (inv *Invocation) TellDiagnostics(app *host.App, diags source.Diagnostics) 
 // are not remembered.
 func worthTelling(r *terminal.Remarks, diags source.Diagnostics) (told source.Diagnostics) {
 	for _, d := range diags {
-		if d.Severity == source.Error || r.Repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
+		if d.Severity == source.Error ||
+			r.Repeats(strings.Join([]string{d.At.String(), d.In, d.Summary, d.Detail, d.Hint}, "\x00")) {
 			told = append(told, d)
 		}
 	}
@@ -90,10 +92,12 @@ func (inv *Invocation) WarnSetting(n catalog.Note) {
 	}
 	n.Text, n.Hint = inv.Hide(n.Text), inv.Hide(n.Hint)
 	if inv.JSON {
-		inv.PrintStderrJSON("warning", map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
+		inv.PrintStderrJSON("warning",
+			map[string]string{"server": n.Server, "message": n.Text, "at": n.At, "hint": n.Hint})
 		return
 	}
-	fmt.Fprintf(inv.Stderr, "warning: %s: %s\n  at %s\n", inv.Titled(fmt.Sprintf("server %q", n.Server)), terminal.OneText(n.Text), terminal.OneText(n.At))
+	fmt.Fprintf(inv.Stderr, "warning: %s: %s\n  at %s\n",
+		inv.Titled(fmt.Sprintf("server %q", n.Server)), terminal.OneText(n.Text), terminal.OneText(n.At))
 	if n.Hint != "" {
 		fmt.Fprintf(inv.Stderr, "hint: %s\n", terminal.OneText(n.Hint))
 	}
@@ -104,7 +108,8 @@ func (inv *Invocation) WarnNoServers(app *host.App) {
 	servers := app.Config().Servers
 	switch {
 	case len(servers) == 0:
-		inv.Warn("no server is configured in "+app.Config().Path, "run `junctor add NAME -- COMMAND` or `junctor add NAME URL` to add one")
+		inv.Warn("no server is configured in "+app.Config().Path,
+			"run `junctor add NAME -- COMMAND` or `junctor add NAME URL` to add one")
 	case !slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Enabled }):
 		hint := "remove enabled = false from a server block"
 		if slices.ContainsFunc(servers, func(s *config.Server) bool { return s.Blocked != "" }) {

@@ -26,9 +26,11 @@ const DirectName = "direct"
 // DirectFlags adds the flags to a verb.
 func DirectFlags(cmd *cobra.Command, d *Direct) {
 	f := cmd.Flags()
-	f.StringVar(&d.command, "command", "", "use the server that this `COMMAND` line starts, without any configuration; quotes and \\ as in a shell")
+	f.StringVar(&d.command, "command", "",
+		"use the server that this `COMMAND` line starts, without any configuration; quotes and \\ as in a shell")
 	f.StringVar(&d.URL, "url", "", "use the server at this `URL`, without any configuration")
-	f.StringArrayVar(&d.server.Env, "env", nil, "`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
+	f.StringArrayVar(&d.server.Env, "env", nil,
+		"`NAME=VALUE`, or NAME to pass on: a variable for --command; can be repeated")
 	f.StringArrayVar(&d.server.Headers, "header", nil, "a `HEADER` for --url, as \"NAME: VALUE\"; can be repeated")
 }
 
@@ -87,11 +89,13 @@ func (d *Direct) location(file string) (config.Location, error) {
 	case d.command != "" && d.URL != "":
 		return at, fault.New(fault.Usage, "--command and --url are two servers").WithHint("omit one of them")
 	case file != "":
-		return at, fault.New(fault.Usage, "--config and a server on the command line are two configurations").WithHint("omit one of them")
+		return at, fault.New(fault.Usage, "--config and a server on the command line are two configurations").
+			WithHint("omit one of them")
 	case d.command != "":
 		program, err := shellquote.Split(d.command)
 		if err != nil || len(program) == 0 || program[0] == "" {
-			return at, fault.New(fault.Usage, "--command %q is not a command line", d.command).WithHint(`write --command 'PROGRAM ARGUMENT...', with spaces inside of an argument in quotes`)
+			return at, fault.New(fault.Usage, "--command %q is not a command line", d.command).
+				WithHint(`write --command 'PROGRAM ARGUMENT...', with spaces inside of an argument in quotes`)
 		}
 		words, dash = append(words, program...), 1
 	case d.URL != "":

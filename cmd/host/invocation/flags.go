@@ -44,7 +44,8 @@ func (f *LayerFlag) GetSlice() []string { return *f.Layers }
 
 // RootFlag adds --root.
 func RootFlag(cmd *cobra.Command, roots *[]string, about string) {
-	cmd.Flags().StringArrayVar(roots, "root", nil, "a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
+	cmd.Flags().StringArrayVar(roots, "root", nil,
+		"a `DIRECTORY` that servers are told of when they ask for roots"+about+"; may be repeated")
 	_ = cmd.MarkFlagDirname("root")
 }
 
@@ -74,12 +75,14 @@ func (x *ServerFlags) Server(args []string, dash int) (clientconfig.Server, erro
 		if PlainWord.MatchString(args[1]) {
 			program = args[1]
 		}
-		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
+		return s, fault.New(fault.Usage, "%q is not a URL", args[1]).
+			WithHint("write a program behind --: `junctor add %s -- %s ARGUMENT...`", args[0], program)
 	default:
 		s.URL = args[1]
 	}
 	if s.URL == "" && (len(x.Headers) > 0 || x.Sse) || s.URL != "" && (len(x.Env) > 0 || x.Dir != "") {
-		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").WithHint("omit the other ones")
+		return s, fault.New(fault.Usage, "--header and --sse are for a URL, --env and --cwd for a program").
+			WithHint("omit the other ones")
 	}
 	for _, text := range x.Env {
 		name, value, given := strings.Cut(text, "=")

@@ -46,7 +46,8 @@ func (q *questioner) form(ctx context.Context, params []byte) (content []byte, e
 	if len(fields) == 0 {
 		return []byte("{}"), q.agree(ctx, "Accept? [y/n/c] ", "")
 	}
-	if err := q.agree(ctx, fmt.Sprintf("Answer %s? [Y/n/c] ", terminal.Count(len(fields), "question")), "y"); err != nil {
+	if err := q.agree(ctx, fmt.Sprintf("Answer %s? [Y/n/c] ", terminal.Count(len(fields), "question")),
+		"y"); err != nil {
 		return nil, err
 	}
 	content = []byte("{}")
@@ -122,11 +123,14 @@ func (f formField) prompt() string {
 }
 
 // secretName matches names of fields for secrets, which forms must not ask for.
-var secretName = lazyregexp.New(`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`)
+var secretName = lazyregexp.New(
+	`(?i)passw|passphrase|secret|token|api.?key|private.?key|credential|\b(pin|otp|cvv|cvc)\b`,
+)
 
 // secret reports whether the field seems to ask for a secret.
 func (f formField) secret() bool {
-	return f.kind == "string" && len(f.choices) == 0 && (secretName.MatchString(f.name) || secretName.MatchString(f.title))
+	return f.kind == "string" && len(f.choices) == 0 &&
+		(secretName.MatchString(f.name) || secretName.MatchString(f.title))
 }
 
 // parse converts an answer into a value, or returns what is wrong with it.

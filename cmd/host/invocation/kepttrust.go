@@ -37,14 +37,16 @@ func (inv *Invocation) KeepTrust(at config.Location) func(write func() (read, wr
 			return nil // the next use asks
 		}
 		record := before.Record(time.Time{})
-		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) || !slices.Equal(changed, []string{lockfile.Name}) {
+		if changed := after.Since(&record).Files; !slices.Equal(before.Programs, after.Programs) ||
+			!slices.Equal(changed, []string{lockfile.Name}) {
 			return nil
 		}
 		if before.Content.LockSHA256() != read || after.Content.LockSHA256() != written {
 			return nil
 		}
 		if err := TrustAgain(inv, after); err != nil {
-			inv.Log.Warn("the configuration is not trusted after a change of its lock file", "error", err, "hint", "run `junctor trust`")
+			inv.Log.Warn("the configuration is not trusted after a change of its lock file",
+				"error", err, "hint", "run `junctor trust`")
 		}
 		return nil
 	}

@@ -27,7 +27,9 @@ func TestTrustStaysOnlyForTheLockFileOfJunctor(t *testing.T) {
 			home, dir := t.TempDir(), t.TempDir()
 			// With a runtime directory this process would look like a junctor that started the programs of
 			// other tests.
-			inv := &Invocation{Terminal: &terminal.Terminal{Stderr: os.Stderr, Lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" }}, Dirs: host.Dirs{Data: home, Run: home}}
+			inv := &Invocation{Terminal: &terminal.Terminal{
+				Stderr: os.Stderr, Lookup: func(name string) (string, bool) { return home, name == "JUNCTOR_HOME" },
+			}, Dirs: host.Dirs{Data: home, Run: home}}
 			at := config.Location{Path: filepath.Join(dir, config.FoundName), Found: true}
 			put := func(name, text string) {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -55,7 +55,9 @@ func (inv *Invocation) TryLoad(ctx context.Context, needs Needs) (*host.App, sou
 }
 
 // LoadAt loads the configuration at a location. content is the trusted content, or nil.
-func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *review.Content, needs Needs) (*host.App, source.Diagnostics, error) {
+func (inv *Invocation) LoadAt(ctx context.Context, at config.Location, content *review.Content, needs Needs) (
+	*host.App, source.Diagnostics, error,
+) {
 	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}

@@ -15,7 +15,9 @@ import (
 
 // Locate finds the configuration of a verb, and its content if it needs trust. Diagnostics
 // without content say why it cannot be read.
-func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Location, *review.Content, source.Diagnostics, error) {
+func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (
+	config.Location, *review.Content, source.Diagnostics, error,
+) {
 	layers := inv.Layers
 	if len(n.Paths) > 0 {
 		layers = n.Paths
@@ -46,7 +48,8 @@ func (inv *Invocation) Locate(ctx context.Context, n Needs, may bool) (config.Lo
 // file, because Junctor asks again. at becomes one that has to be trusted. A file with another
 // name, such as a link or that of its directory, and a weaker layer are only compared with what
 // was trusted.
-func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Needs, may bool) (source.Diagnostics, error) {
+func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Needs,
+	may bool) (source.Diagnostics, error) {
 	store, err := inv.TrustStore()
 	if err != nil {
 		return nil, nil // there are no records
@@ -72,7 +75,8 @@ func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Need
 					continue // it is gone, so nothing of it is used
 				}
 				if real != r.Path {
-					return nil, fault.New(fault.ConfigUntrusted, "%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
+					return nil, fault.New(fault.ConfigUntrusted,
+						"%s leads to %s, and the configuration that was trusted there was another one", r.Path, real).
 						WithHint("a directory on the way to it became a link; remove the link, or name the configuration by the other path")
 				}
 				if _, diags, err := inv.Trusted(ctx, known, n, may); err != nil || diags.HasErrors() {
@@ -93,7 +97,8 @@ func absoluteRoots(n Needs) (roots []string, err error) {
 	for _, path := range n.Roots {
 		info, err := os.Stat(path)
 		if err == nil && !info.IsDir() {
-			return nil, fault.New(fault.Usage, "--root %s is not a directory", path).WithHint("name the directory of the file")
+			return nil, fault.New(fault.Usage, "--root %s is not a directory", path).
+				WithHint("name the directory of the file")
 		}
 		if err == nil {
 			path, err = filepath.Abs(path)

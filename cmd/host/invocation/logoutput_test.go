@@ -27,13 +27,16 @@ func TestMaskedLogHasNoSecret(t *testing.T) {
 		list := []string{"a " + secret, "b"}
 		below := l.log.Named("part").With("implied", secret)
 		below.Debug("below the level", "text", secret)
-		below.Warn("message "+secret, "text", secret, "error", errors.New(secret), "list", list, "n", 7, "stack", hclog.CapturedStacktrace(secret), "any", struct{ Text string }{secret}, secret)
+		below.Warn("message "+secret, "text", secret, "error", errors.New(secret), "list", list, "n", 7, "stack",
+			hclog.CapturedStacktrace(secret), "any", struct{ Text string }{secret}, secret)
 		text := out.String()
-		if strings.Contains(text, "s3cr3t") || strings.Contains(text, "below") || strings.Count(text, "message ***") != 1 || list[0] != "a "+secret {
+		if strings.Contains(text, "s3cr3t") || strings.Contains(text, "below") ||
+			strings.Count(text, "message ***") != 1 || list[0] != "a "+secret {
 			t.Errorf("the log is %s", text)
 		}
 		var fields map[string]any
-		if asJSON && (json.Unmarshal(out.Bytes(), &fields) != nil || fields["n"] != 7.0 || fields["implied"] != "***" || fields["@module"] != "junctor.part") {
+		if asJSON && (json.Unmarshal(out.Bytes(), &fields) != nil || fields["n"] != 7.0 || fields["implied"] != "***" ||
+			fields["@module"] != "junctor.part") {
 			t.Errorf("the record is %v", fields)
 		}
 		out.Reset()

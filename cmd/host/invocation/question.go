@@ -86,7 +86,8 @@ func (q *questioner) page(ctx context.Context, params []byte) (rpcErr []byte, er
 	message, _ := mcp.TextMember(params, "message")
 	address, err := login.Address(raw, q.local)
 	if err != nil {
-		q.printf("server %q wants to open a page with a rejected address: %s\n", q.server, serverText(err.Error(), messageShown))
+		q.printf("server %q wants to open a page with a rejected address: %s\n",
+			q.server, serverText(err.Error(), messageShown))
 		why := "the address is rejected"
 		if e, ok := errors.AsType[*sdk.Error](err); ok {
 			why = e.Message

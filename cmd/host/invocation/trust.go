@@ -37,14 +37,17 @@ func (inv *Invocation) TrustStore() (trust.Store, error) {
 // Review reads a configuration without evaluating it or starting anything.
 func (inv *Invocation) Review(at config.Location) (*trust.Review, source.Diagnostics, error) {
 	dirs := plugin.Dirs(inv.Lookup)
-	return trust.Read(at, inv.Lookup, func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
+	return trust.Read(at, inv.Lookup,
+		func(p config.Plugin) (string, error) { return plugin.Find(p.Source, p.Use, dirs) })
 }
 
 // Trusted returns the content of a configuration that was found and that the user trusts. It
 // returns nil for a configuration that was named, which needs no trust. Otherwise it asks at
 // a terminal, unless may is false, and fails without one. The diagnostics say why the text
 // cannot be read.
-func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (*review.Content, source.Diagnostics, error) {
+func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs, may bool) (
+	*review.Content, source.Diagnostics, error,
+) {
 	if !at.Found {
 		return nil, nil, nil
 	}
@@ -53,7 +56,8 @@ func (inv *Invocation) Trusted(ctx context.Context, at config.Location, n Needs,
 		return nil, nil, err
 	}
 	if n.completing && known == nil && inv.Get(TrustVariable) == "" {
-		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path) // completion does not hash programs after each key
+		// Completion does not hash programs after each key.
+		return nil, nil, fault.New(fault.ConfigUntrusted, "%s is not trusted", at.Path)
 	}
 	r, diags, err := inv.Review(at)
 	if err != nil || r == nil {
@@ -103,7 +107,8 @@ func untrusted(inv *Invocation, r *trust.Review, known *trust.Record) error {
 	}
 	if inv.Get(TrustVariable) != "" {
 		text += "; " + TrustVariable + " names another path or digest"
-		return fault.New(fault.ConfigUntrusted, text, r.Path).WithHint("read it; `junctor trust --json` prints the value of %s for it", TrustVariable)
+		return fault.New(fault.ConfigUntrusted, text, r.Path).
+			WithHint("read it; `junctor trust --json` prints the value of %s for it", TrustVariable)
 	}
 	return fault.New(fault.ConfigUntrusted, text, r.Path).
 		WithHint("nothing in it was run or looked up; read it, then run `junctor trust`")
@@ -131,12 +136,15 @@ func ShowReview(inv *Invocation, r *trust.Review, known *trust.Record) {
 		showChange(inv, w, r, known)
 	}
 	if names := replacedServers(inv, r); len(names) > 0 {
-		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n", terminal.Shortened(names))
+		fmt.Fprintf(w, "\nIt replaces servers of your own configuration, with their rules about tools: %s.\n",
+			terminal.Shortened(names))
 	}
 	if names := replacedBlocks(inv, r); len(names) > 0 {
-		fmt.Fprintf(w, "\nIts blocks take the place of those in your own configuration: %s.\n", strings.Join(names, ", "))
+		fmt.Fprintf(w, "\nIts blocks take the place of those in your own configuration: %s.\n",
+			strings.Join(names, ", "))
 	}
-	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n", CountByKind(r.Items()))
+	fmt.Fprintf(w, "\nIn all: %s.\nScripts and packages that these programs run are not shown.\n",
+		CountByKind(r.Items()))
 	for _, p := range r.Programs {
 		if p.Problem != "" {
 			fmt.Fprintf(w, "The plugin %s cannot be used: %s\n", p.Plugin, p.Problem)
@@ -156,11 +164,13 @@ var strongestCounts = []string{"console", "gateway", "notify", "telemetry"}
 // replacedBlocks returns the types of the blocks in the user's own configuration that those of a
 // reviewed one replace.
 func replacedBlocks(inv *Invocation, r *trust.Review) []string {
-	return slices.DeleteFunc(inBoth(inv, r, configedit.Types), func(name string) bool { return !slices.Contains(strongestCounts, name) })
+	return slices.DeleteFunc(inBoth(inv, r, configedit.Types),
+		func(name string) bool { return !slices.Contains(strongestCounts, name) })
 }
 
 // inBoth returns the names that both a reviewed configuration and the user's own one have.
-func inBoth(inv *Invocation, r *trust.Review, namesOf func(text []byte, path string) ([]string, error)) (names []string) {
+func inBoth(inv *Invocation, r *trust.Review,
+	namesOf func(text []byte, path string) ([]string, error)) (names []string) {
 	path := config.OwnPath(inv.Lookup)
 	own, err := os.ReadFile(path)
 	if err != nil || path == r.Path {

@@ -15,7 +15,8 @@ import (
 )
 
 // Ask fetches lists of servers. Without names it does nothing. nil means all lists.
-func Ask(ctx context.Context, how func(context.Context, []upstream.ListKind, ...string) map[string]error, need []upstream.ListKind, servers []string) map[string]error {
+func Ask(ctx context.Context, how func(context.Context, []upstream.ListKind, ...string) map[string]error,
+	need []upstream.ListKind, servers []string) map[string]error {
 	if len(servers) == 0 {
 		return map[string]error{}
 	}
@@ -42,7 +43,8 @@ const (
 // AwaitLists requests the lists of tools of servers until all are complete, enough returns true,
 // or finishTime is over. It calls told after each progress; told and enough may be nil. It
 // returns the servers whose lists are incomplete.
-func AwaitLists(ctx context.Context, app *host.App, servers []string, enough func() bool, told func(server string, u *upstream.Unfinished)) []string {
+func AwaitLists(ctx context.Context, app *host.App, servers []string, enough func() bool,
+	told func(server string, u *upstream.Unfinished)) []string {
 	limited, cancel := context.WithTimeout(ctx, finishTime)
 	defer cancel()
 	ended := map[string]bool{} // failed, or continues only after a restart
@@ -79,12 +81,14 @@ func AwaitLists(ctx context.Context, app *host.App, servers []string, enough fun
 
 // unfinished returns the servers whose lists of tools are incomplete.
 func unfinished(app *host.App, servers []string) []string {
-	return slices.DeleteFunc(slices.Clone(servers), func(name string) bool { return app.Catalog.Unfinished(name) == nil })
+	return slices.DeleteFunc(slices.Clone(servers),
+		func(name string) bool { return app.Catalog.Unfinished(name) == nil })
 }
 
 // FinishTools is AwaitLists for verbs that list tools. It shows the progress in the spinner, or
 // as notes without a terminal.
-func FinishTools(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string, wait *terminal.Spinner) []string {
+func FinishTools(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string,
+	wait *terminal.Spinner) []string {
 	return AwaitLists(ctx, app, servers, nil, func(server string, u *upstream.Unfinished) {
 		if text := progressOf(u); !wait.Show(server + ": " + text) {
 			inv.Note(server, text)

@@ -53,7 +53,8 @@ func typedName(i *catalog.Item, typed string) string {
 
 // completeArguments completes key= for the missing arguments, and the value if there are
 // few possible ones.
-func completeArguments(properties []schema.Property, before []string, typed string) (words []cobra.Completion, more bool) {
+func completeArguments(properties []schema.Property, before []string,
+	typed string) (words []cobra.Completion, more bool) {
 	key, _, valued := strings.Cut(typed, "=")
 	for _, p := range properties {
 		switch {

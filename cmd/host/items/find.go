@@ -47,7 +47,8 @@ func SplitResource(app *host.App, word string) (server, uri string, named bool, 
 	}
 	server, uri, ok = strings.Cut(short, ":")
 	if !ok || uri == "" {
-		return "", "", false, fault.New(fault.Usage, "%q names no resource", word).WithHint("write @SERVER:URI or SERVER/URI")
+		return "", "", false, fault.New(fault.Usage, "%q names no resource", word).
+			WithHint("write @SERVER:URI or SERVER/URI")
 	}
 	_, err = ServerNamed(app, server)
 	return server, uri, true, err
@@ -55,7 +56,8 @@ func SplitResource(app *host.App, word string) (server, uri string, named bool, 
 
 // find looks up an item of the lists in need in the catalog. If it is unknown, find asks the servers that can
 // have it by their prefixes, and no others.
-func find[T any](ctx context.Context, app *host.App, word string, need []upstream.ListKind, look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
+func find[T any](ctx context.Context, app *host.App, word string, need []upstream.ListKind,
+	look func(s *catalog.Snapshot, server, name string) (T, bool)) (T, error) {
 	server, name, named := split(app, word)
 	var none T
 	owners, prefixed := possibleServers(app, word)
@@ -85,7 +87,8 @@ func find[T any](ctx context.Context, app *host.App, word string, need []upstrea
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
-	left := AwaitLists(ctx, app, owners, func() bool { _, ok := look(app.Catalog.Snapshot(), server, name); return ok }, nil)
+	left := AwaitLists(ctx, app, owners,
+		func() bool { _, ok := look(app.Catalog.Snapshot(), server, name); return ok }, nil)
 	if v, ok := look(app.Catalog.Snapshot(), server, name); ok {
 		return v, nil
 	}
@@ -129,10 +132,13 @@ func Enabled(app *host.App, server string) error {
 		case s.Name != server || s.Enabled:
 		case s.Blocked != "":
 			message, hint := s.WhyBlocked()
-			return &fault.Error{Code: fault.UpstreamDisabled, Message: message, Server: server, At: s.At.String(), Hint: hint}
+			return &fault.Error{Code: fault.UpstreamDisabled, Message: message, Server: server,
+				At: s.At.String(), Hint: hint}
 		default:
-			return &fault.Error{Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: server, At: s.At.String(),
-				Hint: "remove enabled = false from its block"}
+			return &fault.Error{
+				Code: fault.UpstreamDisabled, Message: "the server is disabled", Server: server, At: s.At.String(),
+				Hint: "remove enabled = false from its block",
+			}
 		}
 	}
 	return nil
@@ -170,7 +176,8 @@ func omitted(app *host.App, word string) error {
 	case why.Held:
 		return &fault.Error{Code: fault.ToolHeld, Message: why.Text, Server: why.Server, Hint: why.Hint}
 	case why.At != "":
-		return &fault.Error{Code: fault.ConfigInvalid, Message: why.Text, Server: why.Server, At: why.At, Hint: why.Hint}
+		return &fault.Error{Code: fault.ConfigInvalid, Message: why.Text, Server: why.Server, At: why.At,
+			Hint: why.Hint}
 	}
 	return &fault.Error{Code: fault.UpstreamUnsupported, Message: why.Text, Server: why.Server}
 }
@@ -200,11 +207,13 @@ func unknown(ctx context.Context, app *host.App, kind, word string, names func()
 	best := nearestItem(word, names())
 	hint := "run `junctor " + kind + "s` to list them"
 	if _, err := ServerNamed(app, word); err == nil {
-		return fault.New(fault.NameUnknown, "there is no %s %q", kind, word).WithHint("it is a server: write %s/NAME; `junctor %ss %s` lists its %ss", word, kind, word, kind)
+		return fault.New(fault.NameUnknown, "there is no %s %q", kind, word).
+			WithHint("it is a server: write %s/NAME; `junctor %ss %s` lists its %ss", word, kind, word, kind)
 	}
 	_, _, named := split(app, word)
 	if _, prefixed := possibleServers(app, word); best == "" && !named && !prefixed {
-		failed := app.Catalog.EnsureLists(ctx, map[string][]upstream.ListKind{"tool": ToolLists, "prompt": PromptLists}[kind])
+		failed := app.Catalog.EnsureLists(ctx,
+			map[string][]upstream.ListKind{"tool": ToolLists, "prompt": PromptLists}[kind])
 		best = nearestItem(word, names())
 		if len(failed) > 0 {
 			hint += "; these servers could not be asked: " + strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
@@ -244,7 +253,8 @@ func ServerNamed(app *host.App, name string) (*config.Server, error) {
 		}
 		names = append(names, s.Name)
 	}
-	return nil, verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name), suggest.Nearest(name, names), "run `junctor status` to list the servers")
+	return nil, verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "there is no server %q", name),
+		suggest.Nearest(name, names), "run `junctor status` to list the servers")
 }
 
 // Wanted returns the named servers, or all enabled ones.

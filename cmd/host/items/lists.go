@@ -38,7 +38,8 @@ func (f *Flags) Add(inv *invocation.Invocation, cmd *cobra.Command) {
 // whether a server is wanted. The error of a server decides the exit status if the server
 // was named, if it was to be asked again, or if nothing can be shown. An incomplete list
 // always decides it.
-func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Flags, show func(app *host.App, of func(server string) bool) error) error {
+func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Flags,
+	show func(app *host.App, of func(server string) bool) error) error {
 	app, err := inv.Load(ctx, f.Needs)
 	if err != nil {
 		return err
@@ -99,7 +100,8 @@ func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Fla
 
 // listsWithWarnings shows the lists of all servers. One that failed costs a warning below
 // them, because the others can be used. Only an incomplete list decides the exit status.
-func listsWithWarnings(inv *invocation.Invocation, app *host.App, servers []*config.Server, f Flags, failed map[string]error, left []string, show func() error) error {
+func listsWithWarnings(inv *invocation.Invocation, app *host.App, servers []*config.Server, f Flags,
+	failed map[string]error, left []string, show func() error) error {
 	notes(inv, app, func(server string) bool { return slices.Contains(NamesOf(servers), server) }, f)
 	cut := TellUnfinished(inv, app, left)
 	if fault.Is(cut, fault.ListUnknown) && len(servers) == 1 { // an empty list would look like a result
@@ -148,7 +150,8 @@ func addLacking(app *host.App, failed, lacking map[string]error) {
 func addSilent(failed map[string]error, silent map[string]time.Time) {
 	for name, since := range silent {
 		failed[name] = (&fault.Error{Code: fault.UpstreamStartTimeout, Server: name,
-			Message: "the server did not get ready at " + since.Local().Format(time.TimeOnly) + ", so it was not asked again"}).
+			Message: "the server did not get ready at " + since.Local().Format(time.TimeOnly) +
+				", so it was not asked again"}).
 			WithHint("`junctor tools %s` asks it now; check that it is an MCP server", name)
 	}
 }
@@ -179,7 +182,8 @@ func TellUnfinished(inv *invocation.Invocation, app *host.App, servers []string)
 
 // TellFailed prints why servers failed. It returns the most important error and whether the
 // list of any server is known.
-func TellFailed(inv *invocation.Invocation, app *host.App, servers []*config.Server, failed map[string]error) (decisive error, some bool) {
+func TellFailed(inv *invocation.Invocation, app *host.App, servers []*config.Server,
+	failed map[string]error) (decisive error, some bool) {
 	required := false
 	for _, s := range servers {
 		since, known := app.Catalog.Known(s.Name)

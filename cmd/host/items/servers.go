@@ -16,7 +16,8 @@ import (
 )
 
 // ConnectAll connects to servers at the same time and returns their statuses.
-func ConnectAll(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []*config.Server) []*control.Server {
+func ConnectAll(ctx context.Context, inv *invocation.Invocation, app *host.App,
+	servers []*config.Server) []*control.Server {
 	wait := inv.Spin("connecting")
 	defer wait.Stop()
 	took, errs := make([]time.Duration, len(servers)), make([]error, len(servers))

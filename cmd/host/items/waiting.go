@@ -32,7 +32,8 @@ func showWaiting(app *host.App, servers []string, wait *terminal.Spinner) (stop 
 			select {
 			case <-tick.C:
 				if silent := unread(app, servers); len(silent) > 0 {
-					wait.Show(fmt.Sprintf("%d of %d servers have answered, waiting for %s", len(servers)-len(silent), len(servers), strings.Join(silent, ", ")))
+					wait.Show(fmt.Sprintf("%d of %d servers have answered, waiting for %s",
+						len(servers)-len(silent), len(servers), strings.Join(silent, ", ")))
 				}
 			case <-end:
 				return
@@ -50,7 +51,8 @@ func unread(app *host.App, servers []string) []string {
 
 // listsSoFar prints the lists that are known when the user interrupts a verb, for people. The
 // error names the servers that are missing.
-func listsSoFar(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string, show func() error) error {
+func listsSoFar(ctx context.Context, inv *invocation.Invocation, app *host.App, servers []string,
+	show func() error) error {
 	silent := unread(app, servers)
 	if len(silent) == 0 {
 		return ctx.Err()

@@ -23,21 +23,24 @@ import (
 // Flag adds the flag that chooses a running process.
 func Flag(inv *invocation.Invocation, cmd *cobra.Command, name *string) {
 	cmd.Flags().StringVar(name, "instance", "", "ask the running process with this `PID`, whatever its configuration")
-	_ = cmd.RegisterFlagCompletionFunc("instance", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		var names []string
-		if inv.FindDirs() == nil {
-			for _, i := range control.Find(inv.Dirs.Runs) {
-				names = append(names, i.Name)
+	_ = cmd.RegisterFlagCompletionFunc("instance",
+		func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if inv.FindDirs() == nil {
+				for _, i := range control.Find(inv.Dirs.Runs) {
+					names = append(names, i.Name)
+				}
 			}
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	})
+			return names, cobra.ShellCompDirectiveNoFileComp
+		})
 }
 
 // Find returns the processes that use the configuration of this verb: all processes if
 // there is none. With an instance it returns that process. Processes that do not answer
 // are reported, and returned as failed.
-func Find(ctx context.Context, inv *invocation.Invocation, instance string) (found []control.Answer, failed []error, err error) {
+func Find(ctx context.Context, inv *invocation.Invocation, instance string) (
+	found []control.Answer, failed []error, err error,
+) {
 	if err := inv.FindDirs(); err != nil {
 		return nil, nil, err
 	}
@@ -70,7 +73,8 @@ func One(ctx context.Context, inv *invocation.Invocation, instance string) (cont
 		return control.Answer{}, fault.New(fault.ProcessMissing, "no running process serves this configuration").
 			WithHint("start one with `junctor serve`; one that serves another file is named with --config FILE, or with --instance, as `junctor status` lists them")
 	case len(found) > 1:
-		return control.Answer{}, fault.New(fault.ProcessAmbiguous, "%d running processes match", len(found)).WithHint("%s", Hint(found))
+		return control.Answer{}, fault.New(fault.ProcessAmbiguous, "%d running processes match", len(found)).
+			WithHint("%s", Hint(found))
 	}
 	return found[0], nil
 }
@@ -88,7 +92,8 @@ func findInstance(ctx context.Context, all []*control.Instance, name string) ([]
 	case len(answered) == 1:
 		return answered, nil
 	case len(answered) > 1:
-		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes have the id %s, in different containers", len(answered), name).
+		return nil, fault.New(fault.ProcessAmbiguous, "%d running processes have the id %s, in different containers",
+			len(answered), name).
 			WithHint("%s", Hint(answered))
 	case len(failed) > 0:
 		return nil, failed[0]
@@ -155,7 +160,8 @@ func KnowsAll(st *control.Status, names []string, plugins bool) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q",
+				st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
 		}
 	}
 	return nil

@@ -12,7 +12,8 @@ import (
 // Answered returns the fault for a reply that is not a result.
 func Answered(inv *invocation.Invocation, server string, reply *upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {
-		return fault.In(server, fault.New(fault.CallInput, "the server requires input from the user that the command line cannot ask for").
+		return fault.In(server, fault.New(fault.CallInput,
+			"the server requires input from the user that the command line cannot ask for").
 			WithHint("use a client of protocol revision %s with junctor serve", mcp.Revision20260728))
 	}
 	rpcError := reply.Error

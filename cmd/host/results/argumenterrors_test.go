@@ -38,11 +38,13 @@ func TestByField(t *testing.T) {
 func TestErrorByField(t *testing.T) {
 	const list = `[{"path":["a"],"message":"Required"}]`
 	for name, c := range map[string]struct{ message, data, shown, rest string }{
-		"message":        {"no: " + list, `{"x":1}`, "no:\n  a: Required", `{"x":1}`},
-		"data":           {"no", list, "no:\n  a: Required", ""},
-		"object":         {"no:", `{"errors":[{"instancePath":"/a","message":"must be number"}]}`, "no:\n  a: must be number", ""},
-		"both":           {"no: " + list, `{"issues":` + list + `}`, "no:\n  a: Required", ""},
-		"different":      {"no: " + list, `[{"path":["b"],"message":"Required"}]`, "no:\n  a: Required", `[{"path":["b"],"message":"Required"}]`},
+		"message": {"no: " + list, `{"x":1}`, "no:\n  a: Required", `{"x":1}`},
+		"data":    {"no", list, "no:\n  a: Required", ""},
+		"object": {"no:", `{"errors":[{"instancePath":"/a","message":"must be number"}]}`,
+			"no:\n  a: must be number", ""},
+		"both": {"no: " + list, `{"issues":` + list + `}`, "no:\n  a: Required", ""},
+		"different": {"no: " + list, `[{"path":["b"],"message":"Required"}]`, "no:\n  a: Required",
+			`[{"path":["b"],"message":"Required"}]`},
 		"neither":        {"no", `{"errors":7}`, "no", `{"errors":7}`},
 		"empty":          {"no", `[]`, "no", `[]`},
 		"several lines":  {"no\nno", list, "no\nno", list},

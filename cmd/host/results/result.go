@@ -63,7 +63,10 @@ func cut(inv *invocation.Invocation, text string) string {
 	for shown > 0 && !utf8.RuneStart(text[shown]) {
 		shown--
 	}
-	return fmt.Sprintf("%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, and a file or a pipe gets all]", text[:shown], len(text), shown)
+	return fmt.Sprintf(
+		"%s\n\n... [truncated, %d bytes total, showing first %d; --full shows all, and a file or a pipe gets all]",
+		text[:shown], len(text), shown,
+	)
 }
 
 // resultText returns the text of a result. advice is added to binary content.

@@ -18,7 +18,8 @@ func TestCutReportsWhatIsMissing(t *testing.T) {
 		var stderr bytes.Buffer
 		got := cut((&invocation.Invocation{Terminal: &terminal.Terminal{Stderr: &stderr, OutTTY: true}}), text)
 		shown, said, ok := strings.Cut(got, "\n\n... [truncated, ")
-		if !ok || !utf8.ValidString(got) || !strings.HasPrefix(text, shown) || len(shown) > limit || len(shown) < limit-2 {
+		if !ok || !utf8.ValidString(got) || !strings.HasPrefix(text, shown) || len(shown) > limit ||
+			len(shown) < limit-2 {
 			t.Errorf("%d ahead: %d bytes, %q", ahead, len(shown), said)
 		}
 		if !strings.Contains(stderr.String(), "warning: ") {

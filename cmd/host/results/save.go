@@ -72,10 +72,12 @@ func savable(result []byte) (content []byte, rest []string, err error) {
 	}
 	switch {
 	case binaries > 1:
-		return nil, nil, fault.New(fault.Output, "the result has %d binary parts, but there is only one file", binaries).
+		return nil, nil, fault.New(fault.Output,
+			"the result has %d binary parts, but there is only one file", binaries).
 			WithHint("--json prints all of them, in base64")
 	case binaries+texts == 0:
-		return nil, nil, fault.New(fault.Output, "the result has nothing to save").WithHint("omit --output to print the result")
+		return nil, nil, fault.New(fault.Output, "the result has nothing to save").
+			WithHint("omit --output to print the result")
 	}
 	for _, b := range blocks {
 		switch {

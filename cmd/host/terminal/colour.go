@@ -21,9 +21,11 @@ var messageColours = []struct{ word, colour string }{
 
 // stateColours are the colours of states and outcomes in tables.
 var stateColours = map[string]string{
-	"ready": green, "running": green, "trusted": green, "ok": green, "approved": green, "logged in": green, "valid": green,
-	"starting": yellow, "waiting": yellow, "changed": yellow, "needs auth": yellow, "expired": yellow, "restarting": yellow,
-	"failed": red, "denied": red, "error": red, "crashed": red, "quarantined": red, "gone": red,
+	"ready": green, "running": green, "trusted": green, "ok": green, "approved": green,
+	"logged in": green, "valid": green,
+	"starting": yellow, "waiting": yellow, "changed": yellow, "needs auth": yellow, "expired": yellow,
+	"restarting": yellow,
+	"failed":     red, "denied": red, "error": red, "crashed": red, "quarantined": red, "gone": red,
 	"idle": faint, "not started": faint, "disabled": faint, "stopped": faint,
 }
 

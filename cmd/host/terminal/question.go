@@ -47,7 +47,8 @@ func (t *Terminal) NoQuestions() string {
 // AskValue asks for a value. A secret one is not echoed.
 func (t *Terminal) AskValue(ctx context.Context, label string, secret bool) (value string, err error) {
 	err = t.ask(ctx, func(keys *login.Terminal) error {
-		answers, err := keys.Prompt(ctx, sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: secret}}})
+		answers, err := keys.Prompt(ctx,
+			sdk.Prompt{Fields: []sdk.PromptField{{Name: "value", Label: label, Secret: secret}}})
 		value = answers["value"]
 		return err
 	})
@@ -100,7 +101,8 @@ func (t *Terminal) askPassword(ctx context.Context, fresh bool) (string, error) 
 	if !fresh {
 		return t.AskValue(ctx, "Password of the encrypted file of secrets", true)
 	}
-	first, err := t.AskValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)", true)
+	first, err := t.AskValue(ctx, "New password for the encrypted file of secrets (Enter: Junctor makes one and keeps it in a file that only you can read, for clients that start it)",
+		true)
 	if err != nil || first == "" {
 		return "", err
 	}

@@ -60,13 +60,17 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 		during       func(e *Terminal)
 		shown, after string
 	}{
-		"a spinner":      {func(e *Terminal) {}, "Password: ", ""},
-		"a note":         {func(e *Terminal) { e.Note("x", "npx may be installing it") }, "Password: ", "note: server \"x\": npx may be installing it\n"},
-		"a warning":      {func(e *Terminal) { e.Warn("slow", "") }, "Password: ", "warning: slow\n"},
-		"several":        {func(e *Terminal) { e.Warn("one", ""); e.Warn("two", "") }, "Password: ", "warning: one\nwarning: two\n"},
-		"a short flood":  {func(e *Terminal) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
-		"a long flood":   {func(e *Terminal) { flood(e, 6) }, "Password: ", strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
-		"a new spinner":  {func(e *Terminal) { w := e.Spin("another"); time.Sleep(time.Minute); w.Stop() }, "Password: ", ""},
+		"a spinner": {func(e *Terminal) {}, "Password: ", ""},
+		"a note": {func(e *Terminal) { e.Note("x", "npx may be installing it") }, "Password: ",
+			"note: server \"x\": npx may be installing it\n"},
+		"a warning": {func(e *Terminal) { e.Warn("slow", "") }, "Password: ", "warning: slow\n"},
+		"several": {func(e *Terminal) { e.Warn("one", ""); e.Warn("two", "") }, "Password: ",
+			"warning: one\nwarning: two\n"},
+		"a short flood": {func(e *Terminal) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
+		"a long flood": {func(e *Terminal) { flood(e, 6) }, "Password: ",
+			strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
+		"a new spinner": {func(e *Terminal) { w := e.Spin("another"); time.Sleep(time.Minute); w.Stop() },
+			"Password: ", ""},
 		"another prompt": {func(e *Terminal) { e.brief() }, "Password: ", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +127,8 @@ func TestMessagesReplaceTheSpinner(t *testing.T) {
 		e.Note("x", "it is starting")
 		time.Sleep(time.Second)
 		got := onScreen(terminal.String())
-		if line, rest, _ := strings.Cut(got, "\n"); line != `note: server "x": it is starting` || !strings.HasSuffix(rest, " asking the servers") {
+		if line, rest, _ := strings.Cut(got, "\n"); line != `note: server "x": it is starting` ||
+			!strings.HasSuffix(rest, " asking the servers") {
 			t.Errorf("shown: %q", got)
 		}
 		wait.Stop()

@@ -19,7 +19,8 @@ func Takes(needs ...string) cobra.PositionalArgs {
 			return err
 		}
 		extra := args[len(needs)]
-		return fault.New(fault.Usage, "%q is an extra argument of %s", extra, cmd.CommandPath()).WithHint("%s", cmp.Or(fileArgument(cmd, extra), helpOn(cmd)))
+		return fault.New(fault.Usage, "%q is an extra argument of %s", extra, cmd.CommandPath()).WithHint("%s",
+			cmp.Or(fileArgument(cmd, extra), helpOn(cmd)))
 	}
 }
 
@@ -29,7 +30,8 @@ func TakesMore(needs ...string) cobra.PositionalArgs {
 		if len(args) >= len(needs) {
 			return nil
 		}
-		return fault.New(fault.Usage, "%s is missing after %s", needs[len(args)], cmd.CommandPath()).WithHint("%s", helpOn(cmd))
+		return fault.New(fault.Usage, "%s is missing after %s", needs[len(args)], cmd.CommandPath()).
+			WithHint("%s", helpOn(cmd))
 	}
 }
 
@@ -70,7 +72,9 @@ func HelpVerb() *cobra.Command {
 		GroupID: "operate",
 		// The help must work even if flags or variables are invalid.
 		PersistentPreRun: func(*cobra.Command, []string) {},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) (
+			[]cobra.Completion, cobra.ShellCompDirective,
+		) {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp

@@ -46,7 +46,9 @@ func ProblemLines(problems []schema.Problem) string {
 }
 
 // exclusiveFlags matches what Cobra says about flags that exclude each other.
-var exclusiveFlags = lazyregexp.New(`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`)
+var exclusiveFlags = lazyregexp.New(
+	`^if any flags in the group \[[^\]]*\] are set none of the others can be; \[([^\]]*)\] were all set$`,
+)
 
 // plainFlagText puts an error of Cobra into the words of the other errors.
 func plainFlagText(text string) string {

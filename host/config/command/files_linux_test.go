@@ -16,7 +16,8 @@ func TestFilesInShutDirectories(t *testing.T) {
 	runtime.LockOSThread() // the thread ends with the test, and its user with it
 	root := t.TempDir()
 	shut := filepath.Join(root, "app")
-	if err := errors.Join(os.Mkdir(shut, 0o700), os.WriteFile(filepath.Join(shut, "__main__.py"), nil, 0o600), os.Chmod(shut, 0)); err != nil {
+	if err := errors.Join(os.Mkdir(shut, 0o700), os.WriteFile(filepath.Join(shut, "__main__.py"), nil, 0o600),
+		os.Chmod(shut, 0)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.Chmod(shut, 0o700) })

@@ -14,9 +14,12 @@ import (
 func TestFilesOfCommands(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{
-		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh", "proj/server.py", "proj/server.js", "proj/pyproject.toml",
-		"server.py", "pkg/__init__.py", "pkg/mod.py", "pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json", ".npmrc",
-		"pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod", "bin/tool", "bin/node", "libs/deep.py", "ca.pem", "Makefile", "sub2/Makefile", "data/package.json", "venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
+		"x.py", "x.js", "a.sh", "x.ts", "x.mk", "notes.txt", "pre.js", "ag.jar", "lib/a.jar", "lib/b.jar", "sub/a.sh",
+		"proj/server.py", "proj/server.js", "proj/pyproject.toml", "server.py", "pkg/__init__.py", "pkg/mod.py",
+		"pkg/__main__.py", "srvdir/__main__.py", "dist/index.js", "build/server.js", "src/index.ts", "package.json",
+		".npmrc", "pkgn/package.json", "node_modules/.bin/foo", "srv/package.json", "cmd/x/main.go", "go.mod",
+		"bin/tool", "bin/node", "libs/deep.py", "ca.pem", "Makefile", "sub2/Makefile", "data/package.json",
+		"venv/pyvenv.cfg", "venv/bin/python", "venv/bin/activate", "my dir/x y.py", "my dir/a,b.json",
 	} {
 		path := filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -35,23 +38,28 @@ func TestFilesOfCommands(t *testing.T) {
 		"pk2/package.json":   `{"bin": "cli/run.js", "scripts": []}`,
 		"pkodd/package.json": `{"bin": "cli/run.js", "main": 7}`,
 	} {
-		for file, text := range map[string]string{name: text, "build/z.js": "", "cli/run.js": "", "pre.js": "", "srv.js": ""} {
+		for file, text := range map[string]string{name: text, "build/z.js": "", "cli/run.js": "", "pre.js": "",
+			"srv.js": ""} {
 			path := filepath.Join(root, filepath.Dir(name), strings.TrimPrefix(file, filepath.Dir(name)+"/"))
-			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700),
+				os.WriteFile(path, []byte(text), 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for name, text := range map[string]string{
-		"first.sh": "#!" + root + "/venv/bin/python\n", "envfirst.sh": "#!/usr/bin/env -S tool --import=./pre.js\n", "relative.sh": "#! ./a.sh\n",
-		"behind.sh": "#!" + root + "/todeep/../a.sh\n",
+		"first.sh": "#!" + root + "/venv/bin/python\n", "envfirst.sh": "#!/usr/bin/env -S tool --import=./pre.js\n",
+		"relative.sh": "#! ./a.sh\n",
+		"behind.sh":   "#!" + root + "/todeep/../a.sh\n",
 	} {
 		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(root, "linked"), 0o700), os.Symlink(filepath.Join(root, "venv/bin/activate"), filepath.Join(root, "linked/served")),
-		os.Mkdir(filepath.Join(root, "sub/deep"), 0o700), os.Symlink(filepath.Join(root, "sub/deep"), filepath.Join(root, "todeep"))); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(root, "linked"), 0o700),
+		os.Symlink(filepath.Join(root, "venv/bin/activate"), filepath.Join(root, "linked/served")),
+		os.Mkdir(filepath.Join(root, "sub/deep"), 0o700),
+		os.Symlink(filepath.Join(root, "sub/deep"), filepath.Join(root, "todeep"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -182,15 +190,18 @@ func TestFilesOfCommands(t *testing.T) {
 		if wrapped {
 			words = words[1:]
 		}
-		got, packages := Line{Words: words, Env: env, Dir: root, Path: filepath.Join(root, "bin"), Wrapped: wrapped}.Files()
+		got, packages := Line{Words: words, Env: env, Dir: root, Path: filepath.Join(root, "bin"),
+			Wrapped: wrapped}.Files()
 		got = append(got, packages...)
 		for _, want := range strings.Fields(c.want) {
-			if !slices.Contains(got, filepath.Join(root, strings.ReplaceAll(want, "_", " "))) && !slices.Contains(got, filepath.Join(root, want)) {
+			if !slices.Contains(got, filepath.Join(root, strings.ReplaceAll(want, "_", " "))) &&
+				!slices.Contains(got, filepath.Join(root, want)) {
 				t.Errorf("%.80s with %s: no %s in %v", c.words, c.env, want, got)
 			}
 		}
 		for _, absent := range strings.Fields(c.absent) {
-			if slices.Contains(got, filepath.Join(root, strings.ReplaceAll(absent, "_", " "))) || slices.Contains(got, filepath.Join(root, absent)) {
+			if slices.Contains(got, filepath.Join(root, strings.ReplaceAll(absent, "_", " "))) ||
+				slices.Contains(got, filepath.Join(root, absent)) {
 				t.Errorf("%.80s with %s: %s", c.words, c.env, absent)
 			}
 		}

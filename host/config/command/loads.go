@@ -103,7 +103,8 @@ func changedDirectory(words []string, dir string) string {
 // namedDirectory returns the first directory that a word names as a path, or "".
 func namedDirectory(words []string, dir string) string {
 	for _, word := range words {
-		if path := source.AbsoluteIn(dir, word); word == "." || word == ".." || strings.ContainsRune(word, filepath.Separator) {
+		if path := source.AbsoluteIn(dir, word); word == "." || word == ".." ||
+			strings.ContainsRune(word, filepath.Separator) {
 			if isDirectory(path) {
 				return path
 			}

@@ -60,7 +60,8 @@ func TestLoadsCode(t *testing.T) {
 		{project, "npm" + strings.Repeat("x", MaxText), ""},
 	} {
 		program, dirs := LoadsCode(Line{Words: strings.Split(c.command, "|"), Dir: c.dir})
-		if got := strings.Join(append([]string{program}, dirs...), " "); got != c.want && (c.want != "" || len(dirs) > 0) {
+		if got := strings.Join(append([]string{program}, dirs...), " "); got != c.want &&
+			(c.want != "" || len(dirs) > 0) {
 			t.Errorf("%.60s in %s: %s, want %s", c.command, c.dir, got, c.want)
 		}
 	}

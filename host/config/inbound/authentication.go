@@ -79,9 +79,11 @@ func Read(r language.Reader, used RoleUse) []Authentication {
 		case known:
 			auth.Settings = k.read(one, used)
 		case one.Label == "none":
-			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication", `there is no auth "none"`)
+			one.ErrorAt(one.LabelAt, "remove the block; a loopback address needs no authentication",
+				`there is no auth "none"`)
 		default:
-			one.ErrorAt(one.LabelAt, language.DidYouMean(one.Label, slices.Sorted(maps.Keys(kinds))), "there is no kind of auth called %q", one.Label)
+			one.ErrorAt(one.LabelAt, language.DidYouMean(one.Label, slices.Sorted(maps.Keys(kinds))),
+				"there is no kind of auth called %q", one.Label)
 		}
 		all = append(all, auth)
 	}

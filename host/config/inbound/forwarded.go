@@ -30,7 +30,8 @@ func (f ForwardedUser) Authenticator(Build) (authn.Authenticator, error) {
 
 // Vouch implements ClientAuth.
 func (f ForwardedUser) Vouch() *Vouch {
-	return &Vouch{Issuer: "forwarded", Names: true, Subjects: f.Names.Allowed, Groups: f.Groups != "", Given: f.Names.Roles}
+	return &Vouch{Issuer: "forwarded", Names: true, Subjects: f.Names.Allowed, Groups: f.Groups != "",
+		Given: f.Names.Roles}
 }
 
 // Clients implements ClientAuth.
@@ -92,7 +93,8 @@ func (*proxies) Values() language.Values {
 func (p *proxies) ReadSetting(r language.Reader, name string) {
 	items := r.Texts(name)
 	if items != nil && len(items) == 0 {
-		r.ErrorAt(r.ValueAt(name, r.Head), "list the addresses of the proxies", "%q is empty, so no client is admitted", name)
+		r.ErrorAt(r.ValueAt(name, r.Head), "list the addresses of the proxies",
+			"%q is empty, so no client is admitted", name)
 	}
 	for _, e := range items {
 		if e.Text == fromSocket {
@@ -128,11 +130,13 @@ func proxy(r language.Reader, attribute string, e language.Item) (netip.Prefix, 
 	p, ok := prefixOf(e.Text)
 	switch {
 	case !ok && attribute == "from":
-		r.ErrorAt(e.At, "", `"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
+		r.ErrorAt(e.At, "",
+			`"from" must list addresses such as "10.0.0.5", prefixes such as "10.0.0.0/28", and %q`, fromSocket)
 	case !ok:
 		r.ErrorAt(e.At, "", `%q must list addresses such as "10.0.0.5" and prefixes such as "10.0.0.0/28"`, attribute)
 	case p.Bits() == 0:
-		r.ErrorAt(e.At, "list the addresses of the proxies", "every client could send the headers: %q matches all addresses", e.Text)
+		r.ErrorAt(e.At, "list the addresses of the proxies",
+			"every client could send the headers: %q matches all addresses", e.Text)
 	}
 	return p, ok && p.Bits() > 0
 }
@@ -148,7 +152,8 @@ func prefixOf(text string) (netip.Prefix, bool) {
 }
 
 // otherHeaders are headers that say something else, or that the gateway reads itself.
-var otherHeaders = []string{"Authorization", "Mcp-Auth-Token", "Cookie", "Host", "Origin", "Content-Type", "Content-Length", "Accept"}
+var otherHeaders = []string{"Authorization", "Mcp-Auth-Token", "Cookie", "Host", "Origin", "Content-Type",
+	"Content-Length", "Accept"}
 
 // A proxyHeader is the canonical name of a header.
 type proxyHeader string

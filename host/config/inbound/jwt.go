@@ -38,11 +38,13 @@ func (j JWT) GoString() string { return j.String() }
 
 // Authenticator implements ClientAuth. It fails if a file of keys cannot be read.
 func (j JWT) Authenticator(b Build) (authn.Authenticator, error) {
-	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway, Claims: j.Claims, Tenant: j.Tenant, Subjects: j.Subjects}
+	o := authn.JWTOptions{Issuer: j.Issuer, Audiences: j.Audiences, Algorithms: j.Algorithms, Leeway: j.Leeway,
+		Claims: j.Claims, Tenant: j.Tenant, Subjects: j.Subjects}
 	if j.Keys != (jwks.Source{}) {
 		o.Keys = b.Keys.Set(j.Keys)
 		if err := o.Keys.Prepare(); err != nil {
-			return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "jwks_file cannot be used: " + err.Error(), Err: err,
+			return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(),
+				Message: "jwks_file cannot be used: " + err.Error(), Err: err,
 				Hint: "write the issuer's JSON Web Key Set to the file, or use jwks_url"}
 		}
 		return authn.NewJWT(o), nil
@@ -52,7 +54,8 @@ func (j JWT) Authenticator(b Build) (authn.Authenticator, error) {
 		return nil, err
 	}
 	if why := secretProblem(secret); why != "" {
-		return nil, &fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "the secret " + why, Hint: TokenHint}
+		return nil,
+			&fault.Error{Code: fault.ConfigInvalid, At: j.At.String(), Message: "the secret " + why, Hint: TokenHint}
 	}
 	o.Secret = []byte(secret)
 	return authn.NewJWT(o), nil
@@ -130,7 +133,8 @@ const (
 
 // Validate implements [language.Validator].
 func (b *jwtBlock) Validate(r language.Reader) {
-	if r.IsRead("issuer") && (b.Issuer == "" || len(b.Issuer) > maxIssuer || strings.ContainsFunc(b.Issuer, Unprintable)) {
+	if r.IsRead("issuer") &&
+		(b.Issuer == "" || len(b.Issuer) > maxIssuer || strings.ContainsFunc(b.Issuer, Unprintable)) {
 		r.ErrorAt(r.ValueAt("issuer", r.Head), "write the value that the claim iss of the tokens has",
 			"%q must be 1 to %d bytes of text without control characters", "issuer", maxIssuer)
 	}
@@ -154,7 +158,8 @@ func (b *jwtBlock) checkKeys(r language.Reader) {
 		checkKeysURL(r, r.ValueAt("jwks_url", r.Head), "jwks_url", b.KeysURL, "")
 	}
 	if b.KeysFile == "" && b.KeysURL == "" && b.Issuer != "" {
-		checkKeysURL(r, r.ValueAt("issuer", r.Head), "issuer", b.Issuer, "write the issuer's URL, or set jwks_url or jwks_file")
+		checkKeysURL(r, r.ValueAt("issuer", r.Head), "issuer", b.Issuer,
+			"write the issuer's URL, or set jwks_url or jwks_file")
 	}
 	if b.KeysFile != "" && b.CA != "" {
 		r.WarnAt(r.NameAt("ca"), "", `"ca" has no effect on a file`)
@@ -209,7 +214,8 @@ func rejectDuplicateIssuers(r language.Reader, all []Authentication) {
 		}
 		if at, both := first[j.Issuer]; both {
 			one := r.Nested(b)
-			r.ErrorAt(one.ValueAt("issuer", one.Head), "list all audiences in one block", "two auth blocks have the same issuer; the first is at %s", at)
+			r.ErrorAt(one.ValueAt("issuer", one.Head), "list all audiences in one block",
+				"two auth blocks have the same issuer; the first is at %s", at)
 			continue
 		}
 		first[j.Issuer] = all[i].At
@@ -225,7 +231,8 @@ func onlyOne(r language.Reader, names ...string) {
 		case first == "":
 			first = name
 		default:
-			r.ErrorAt(r.Body.Attributes[name].NameRange, "remove one of them", "%q and %q exclude each other", first, name)
+			r.ErrorAt(r.Body.Attributes[name].NameRange, "remove one of them", "%q and %q exclude each other",
+				first, name)
 		}
 	}
 }
@@ -263,7 +270,8 @@ func (l *algorithms) ReadSetting(r language.Reader, name string) {
 		case slices.Contains(possible, e.Text):
 			*l = append(*l, e.Text)
 		case slices.Contains(other, e.Text) && symmetric:
-			r.ErrorAt(e.At, "remove secret, or list HS256, HS384 or HS512", "the algorithm %q needs keys, and the block has a secret", e.Text)
+			r.ErrorAt(e.At, "remove secret, or list HS256, HS384 or HS512",
+				"the algorithm %q needs keys, and the block has a secret", e.Text)
 		case slices.Contains(other, e.Text):
 			r.ErrorAt(e.At, "list RS256, ES256 or another algorithm with public keys, or set secret",
 				"the algorithm %q needs a secret, and the block has keys", e.Text)
@@ -272,7 +280,8 @@ func (l *algorithms) ReadSetting(r language.Reader, name string) {
 		}
 	}
 	if len(items) == 0 {
-		r.ErrorAt(r.ValueAt(name, r.Head), "list the algorithms, or omit the attribute", "%q is empty, so no token is accepted", name)
+		r.ErrorAt(r.ValueAt(name, r.Head), "list the algorithms, or omit the attribute",
+			"%q is empty, so no token is accepted", name)
 	}
 }
 
@@ -280,7 +289,8 @@ func (l *algorithms) ReadSetting(r language.Reader, name string) {
 func (b *jwtBlock) checkAudiences(r language.Reader) {
 	for i, text := range b.Audiences {
 		if text == "" || len(text) > maxAudience || strings.ContainsFunc(text, Unprintable) {
-			r.ErrorAt(r.ItemAt("audiences", i), "", "an audience must be 1 to %d bytes of text without control characters", maxAudience)
+			r.ErrorAt(r.ItemAt("audiences", i), "",
+				"an audience must be 1 to %d bytes of text without control characters", maxAudience)
 		}
 	}
 	if r.IsRead("audiences") && len(b.Audiences) == 0 {

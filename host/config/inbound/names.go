@@ -35,7 +35,8 @@ func checkTenantAt(r language.Reader, at hcl.Range, attribute, name, hint string
 	}
 	if name == authn.LocalTenant {
 		r.WarnAt(at, "choose another name, unless the clients are programs of your own",
-			`the tenant %q is that of the user who runs Junctor, so these clients use the logins of that user at servers with share = "tenant"`, name)
+			`the tenant %q is that of the user who runs Junctor, so these clients use the logins of that user at servers with share = "tenant"`,
+			name)
 	}
 }
 
@@ -64,7 +65,8 @@ func (u RoleUse) warn(r language.Reader, at hcl.Range, role string) {
 	switch {
 	case slices.Contains(u.Roles, role):
 	case !u.Policy:
-		r.WarnAt(at, "without a policy block, clients may use everything that is offered", "no policy and no limit uses the role %q", role)
+		r.WarnAt(at, "without a policy block, clients may use everything that is offered",
+			"no policy and no limit uses the role %q", role)
 	default:
 		r.WarnAt(at, language.DidYouMean(role, u.Roles), "the policy has no role %q", role)
 	}
@@ -73,7 +75,8 @@ func (u RoleUse) warn(r language.Reader, at hcl.Range, role string) {
 // warnClaim reports a claim with roles if there is nothing that has roles.
 func (u RoleUse) warnClaim(r language.Reader) {
 	if !u.Policy && len(u.Roles) == 0 {
-		r.WarnAt(r.Body.Attributes["roles"].NameRange, "without a policy block, clients may use everything that is offered", "no policy and no limit uses roles")
+		r.WarnAt(r.Body.Attributes["roles"].NameRange,
+			"without a policy block, clients may use everything that is offered", "no policy and no limit uses roles")
 	}
 }
 
@@ -148,7 +151,9 @@ func ReadNames(r language.Reader, attribute string) []string {
 		list = append(list, e.Text)
 	}
 	if len(items) == 0 {
-		r.ErrorAt(r.Body.Attributes[attribute].Expr.Range(), "list the names, or omit the attribute to admit every name", "%q is empty, so no client is admitted", attribute)
+		r.ErrorAt(r.Body.Attributes[attribute].Expr.Range(),
+			"list the names, or omit the attribute to admit every name", "%q is empty, so no client is admitted",
+			attribute)
 	}
 	return list
 }

@@ -36,7 +36,8 @@ func (t StaticToken) Authenticator(b Build) (authn.Authenticator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return authn.NewTokens([]authn.StaticToken{{Token: token, Subject: t.Subject, Tenant: t.Tenant, Roles: t.Roles}}), nil
+	return authn.NewTokens([]authn.StaticToken{{Token: token, Subject: t.Subject, Tenant: t.Tenant, Roles: t.Roles}}),
+		nil
 }
 
 // Resolve returns the token. It fails if the token is not valid.
@@ -77,7 +78,8 @@ func (b *tokenBlock) Validate(r language.Reader) {
 	if r.IsSet("token") {
 		b.checkToken(r)
 	}
-	if r.IsRead("subject") && (b.Subject == "" || len(b.Subject) > MaxSubject || strings.ContainsFunc(b.Subject, Unprintable)) {
+	if r.IsRead("subject") &&
+		(b.Subject == "" || len(b.Subject) > MaxSubject || strings.ContainsFunc(b.Subject, Unprintable)) {
 		r.ErrorAt(r.ValueAt("subject", r.Head), "name the person or program that has the token",
 			`"subject" must be 1 to %d bytes of text without control characters`, MaxSubject)
 	}
@@ -208,7 +210,8 @@ func rejectDuplicateTokens(r language.Reader, all []Authentication) {
 		}
 		if at, both := first[t.Token]; both {
 			one := r.Nested(b)
-			r.ErrorAt(one.ValueAt("token", one.Head), "give each client a token of its own", "two auth blocks have the same token; the first is at %s", at)
+			r.ErrorAt(one.ValueAt("token", one.Head), "give each client a token of its own",
+				"two auth blocks have the same token; the first is at %s", at)
 			continue
 		}
 		first[t.Token] = all[i].At

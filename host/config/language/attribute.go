@@ -70,7 +70,8 @@ func (r Reader) IsSet(name string) bool {
 func (r Reader) PublicValue(name string, want cty.Type) (cty.Value, *hclsyntax.Attribute, bool) {
 	v, a, set := r.Value(name, want)
 	if set && v.ContainsMarked() {
-		r.ErrorAt(a.Expr.Range(), "write it out; env() and file() are for tokens, settings of a transport, pin and default",
+		r.ErrorAt(a.Expr.Range(),
+			"write it out; env() and file() are for tokens, settings of a transport, pin and default",
 			"%q is shown to people, so it cannot come from env() or file()", name)
 		return cty.NilVal, a, false
 	}

@@ -76,7 +76,8 @@ func (r Reader) checkRelations(f field) {
 	}
 	for _, other := range f.requires {
 		if !r.IsSet(other) {
-			r.ErrorAt(r.NameAt(f.name), fmt.Sprintf("add %s = ... to the block", other), "%q needs %q beside it", f.name, other)
+			r.ErrorAt(r.NameAt(f.name), fmt.Sprintf("add %s = ... to the block", other), "%q needs %q beside it",
+				f.name, other)
 		}
 	}
 }

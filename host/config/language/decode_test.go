@@ -142,7 +142,8 @@ func TestDecodeReadsEveryKind(t *testing.T) {
 		t.Errorf("revealed %q", h.revealed)
 	}
 	public := Public(&got, func(path string) string { return path[1:] })
-	if public["plan"] != "dir/p" || public["key"] != nil || public["oven.degrees"] != 20.5 || public["sink.deep"] != false {
+	if public["plan"] != "dir/p" || public["key"] != nil || public["oven.degrees"] != 20.5 ||
+		public["sink.deep"] != false {
 		t.Errorf("public settings %v", public)
 	}
 }

@@ -90,7 +90,8 @@ func DurationHint(name, text string) string {
 	switch {
 	case n == 0:
 	case m[2] == "" && n >= 1000:
-		return fmt.Sprintf(`write %s = %q for %d milliseconds`, name, ShortDuration(time.Duration(n)*time.Millisecond), n)
+		return fmt.Sprintf(`write %s = %q for %d milliseconds`,
+			name, ShortDuration(time.Duration(n)*time.Millisecond), n)
 	case m[2] == "":
 		return fmt.Sprintf(`write %s = %q for %d seconds`, name, ShortDuration(time.Duration(n)*time.Second), n)
 	case known:

@@ -56,7 +56,8 @@ func (s schemaWriter) reference(f *Form, path string) map[string]any {
 func (s schemaWriter) form(f *Form, prefix string) map[string]any {
 	object := objectSchema(f.Entries)
 	if f.Open != "" {
-		object["additionalProperties"] = map[string]any{"description": PlainDoc(f.Open), "type": Anything.Schema["type"]}
+		object["additionalProperties"] = map[string]any{"description": PlainDoc(f.Open),
+			"type": Anything.Schema["type"]}
 	}
 	properties := object["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(f.Blocks)) {
@@ -270,7 +271,8 @@ func typeSchema(t cty.Type) map[string]any {
 				required = append(required, name)
 			}
 		}
-		return map[string]any{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+		return map[string]any{"type": "object", "properties": properties,
+			"required": required, "additionalProperties": false}
 	case t.IsTupleType():
 		return map[string]any{"type": "array"}
 	}

@@ -138,7 +138,8 @@ func (r Reader) Check(f *Form) {
 			hint := fmt.Sprintf("write %s = ..., with an equals sign", b.Type)
 			r.ErrorAt(b.TypeRange, r.foreign(b.Type, f.Names(), hint), "%q is an attribute", b.Type)
 		case !known:
-			r.ErrorAt(b.TypeRange, r.foreign(b.Type, f.Names(), DidYouMean(b.Type, f.Names())), "unknown block %q", b.Type)
+			r.ErrorAt(b.TypeRange, r.foreign(b.Type, f.Names(), DidYouMean(b.Type, f.Names())),
+				"unknown block %q", b.Type)
 		case !shape.Many && first[b.Type] != nil:
 			r.Duplicate(b.TypeRange, first[b.Type].TypeRange, "block %q", b.Type)
 		default:
@@ -160,7 +161,8 @@ func (r Reader) labels(b *hclsyntax.Block, want int) {
 	case len(b.Labels) == 0:
 		r.ErrorAt(b.TypeRange, fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q needs a label", b.Type)
 	default:
-		r.ErrorAt(b.LabelRanges[want], fmt.Sprintf("write %s \"NAME\" { ... }", b.Type), "a block %q has one label", b.Type)
+		r.ErrorAt(b.LabelRanges[want], fmt.Sprintf("write %s \"NAME\" { ... }", b.Type),
+			"a block %q has one label", b.Type)
 	}
 }
 

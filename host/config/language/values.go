@@ -97,7 +97,8 @@ func WordLists(all ...string) Values {
 
 // textMaps are maps of texts that accepts describes in Markdown.
 func textMaps(accepts string) Values {
-	return Values{accepts, nil, map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}}
+	return Values{accepts, nil,
+		map[string]any{"type": "object", "additionalProperties": map[string]any{"type": "string"}}}
 }
 
 // ObjectsOf are objects by name, with the given members.

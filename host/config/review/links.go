@@ -49,7 +49,8 @@ func (o *outliner) links(dir string, e hclsyntax.Expression) string {
 // configuration's directory, and "" otherwise.
 func (o *outliner) target(dir, name string) string {
 	path := source.AbsoluteIn(dir, filepath.FromSlash(name))
-	if name == "" || len(name) > command.MaxText || strings.ContainsRune(name, 0) || source.IsRemote(path, o.content.Root) {
+	if name == "" || len(name) > command.MaxText || strings.ContainsRune(name, 0) ||
+		source.IsRemote(path, o.content.Root) {
 		return ""
 	}
 	link := o.content.leadsOut(path)

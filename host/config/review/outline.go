@@ -65,7 +65,8 @@ func (o *outliner) required(b *hclsyntax.Block) {
 func (o *outliner) used(b *hclsyntax.Block) {
 	if use := b.Body.Attributes["use"]; use != nil {
 		o.uses[language.LabelOf(b)] = use.Expr
-		o.add(Loads, use.SrcRange, "plugin "+source.Visible(language.LabelOf(b))+" with the program of "+o.written(use.Expr))
+		o.add(Loads, use.SrcRange,
+			"plugin "+source.Visible(language.LabelOf(b))+" with the program of "+o.written(use.Expr))
 	}
 }
 
@@ -75,7 +76,8 @@ func (o *outliner) requiredOne(item hclsyntax.ObjectConsItem) {
 	name, named := language.Literal(item.KeyExpr)
 	fields, isObject := language.Plain(item.ValueExpr).(*hclsyntax.ObjectConsExpr)
 	if !named || !isObject {
-		o.add(Loads, item.KeyExpr.Range(), "plugin computed by "+o.written(item.KeyExpr)+" = "+o.written(item.ValueExpr))
+		o.add(Loads, item.KeyExpr.Range(),
+			"plugin computed by "+o.written(item.KeyExpr)+" = "+o.written(item.ValueExpr))
 		return
 	}
 	for _, field := range fields.Items {
@@ -135,10 +137,12 @@ func (o *outliner) top(b *hclsyntax.Block) {
 		return
 	case "variable":
 		if o.tree.ModuleOf(o.source) == "" {
-			o.add(Reads, b.TypeRange, "environment variable "+source.Visible(expression.VariablePrefix+language.LabelOf(b)))
+			o.add(Reads, b.TypeRange,
+				"environment variable "+source.Visible(expression.VariablePrefix+language.LabelOf(b)))
 		}
 		if a := b.Body.Attributes["default"]; a != nil {
-			o.add(Computes, a.NameRange, "var."+source.Visible(language.LabelOf(b))+" = "+o.written(a.Expr)) // may be a command
+			// May be a command.
+			o.add(Computes, a.NameRange, "var."+source.Visible(language.LabelOf(b))+" = "+o.written(a.Expr))
 		}
 		return
 	case "audit":
@@ -176,7 +180,8 @@ func (o *outliner) isThirdParty(b *hclsyntax.Block) bool {
 			return true
 		}
 	}
-	return !slices.Contains(o.facts.Bundled, name) || slices.ContainsFunc(o.plugins, func(p Plugin) bool { return p.Name == name })
+	return !slices.Contains(o.facts.Bundled, name) ||
+		slices.ContainsFunc(o.plugins, func(p Plugin) bool { return p.Name == name })
 }
 
 // body outlines the attributes and the nested blocks of a block.
@@ -228,7 +233,8 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 	for _, address := range addresses {
 		o.add(Contacts, a.SrcRange, address)
 	}
-	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer" || a.Name == "webhook" || a.Name == "forward") && len(addresses) == 0 {
+	if (strings.HasSuffix(a.Name, "url") || a.Name == "issuer" || a.Name == "webhook" || a.Name == "forward") &&
+		len(addresses) == 0 {
 		o.add(Contacts, a.SrcRange, o.written(a.Expr))
 	}
 	switch {
@@ -241,15 +247,18 @@ func (o *outliner) attribute(a *hclsyntax.Attribute) {
 		o.headers(a)
 	case a.Name == "listen":
 		o.add(Listens, a.SrcRange, o.written(a.Expr))
-	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) || slices.Contains(weakens, a.Name):
-		o.add(Sets, a.SrcRange, o.within+source.Visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+o.links(cmp.Or(o.dir, o.source.Dir), a.Expr))
+	case o.thirdParty || o.showsAll || o.showsText && mayRun(a) || namesPlace(a.Name) || isPath(a.Expr) ||
+		slices.Contains(weakens, a.Name):
+		o.add(Sets, a.SrcRange, o.within+source.Visible(a.Name)+" = "+o.redactedSource(a.Name, a.Expr)+
+			o.links(cmp.Or(o.dir, o.source.Dir), a.Expr))
 	}
 }
 
 // mayRun reports whether an attribute of a tool or an argument may have a part of a command:
 // it has a text that is not only for readers, and that names no form or time.
 func mayRun(a *hclsyntax.Attribute) bool {
-	if slices.Contains([]string{"description", "type", "access", "stdin_description", "output", "select", "timeout"}, a.Name) {
+	if slices.Contains([]string{"description", "type", "access", "stdin_description", "output", "select", "timeout"},
+		a.Name) {
 		return false
 	}
 	value, diags := a.Expr.Value(&hcl.EvalContext{})
@@ -302,7 +311,8 @@ func (o *outliner) headers(a *hclsyntax.Attribute) {
 
 // each adds the members of an object with their values, or the source of another expression.
 // kind is the word for one member.
-func (o *outliner) each(a *hclsyntax.Attribute, kind string, shown func(name string, value hclsyntax.Expression) string) {
+func (o *outliner) each(a *hclsyntax.Attribute, kind string,
+	shown func(name string, value hclsyntax.Expression) string) {
 	object, ok := language.Plain(a.Expr).(*hclsyntax.ObjectConsExpr)
 	if !ok {
 		o.add(Sets, a.SrcRange, kind+"s "+o.written(a.Expr))

@@ -92,6 +92,7 @@ func sortedAttributes(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	for _, a := range body.Attributes {
 		all = append(all, a)
 	}
-	slices.SortFunc(all, func(a, b *hclsyntax.Attribute) int { return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte) })
+	slices.SortFunc(all,
+		func(a, b *hclsyntax.Attribute) int { return cmp.Compare(a.SrcRange.Start.Byte, b.SrcRange.Start.Byte) })
 	return all
 }

@@ -70,7 +70,8 @@ func (o *outliner) anywhere(body *hclsyntax.Body) {
 		}
 		if value, ok := language.Literal(paths.Expr); !ok || value != "cwd" {
 			o.add(Reads, paths.SrcRange, "files anywhere but private ones, by its program")
-			o.add(Writes, paths.SrcRange, "files anywhere but the system's and private ones, by its program, with tools that write")
+			o.add(Writes, paths.SrcRange,
+				"files anywhere but the system's and private ones, by its program, with tools that write")
 		}
 	}
 }

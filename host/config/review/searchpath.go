@@ -53,7 +53,8 @@ func (o *outliner) siblings() []*source.File {
 	if dir := o.tree.ModuleOf(o.source); dir != "" {
 		return o.tree.Modules[dir]
 	}
-	return slices.DeleteFunc(slices.Clone(o.tree.Files.All), func(s *source.File) bool { return o.tree.ModuleOf(s) != "" })
+	return slices.DeleteFunc(slices.Clone(o.tree.Files.All),
+		func(s *source.File) bool { return o.tree.ModuleOf(s) != "" })
 }
 
 // setPath returns the PATH that the env of a block sets or may set.

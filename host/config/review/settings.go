@@ -41,7 +41,8 @@ func settingsDigest(s *source.File) string {
 	h, skipped := sha256.New(), harmless(s.Body)
 	for _, t := range s.Tokens {
 		within := func(r hcl.Range) bool { return r.Start.Byte <= t.Range.Start.Byte && t.Range.End.Byte <= r.End.Byte }
-		if t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenNewline || slices.ContainsFunc(skipped, within) {
+		if t.Type == hclsyntax.TokenComment || t.Type == hclsyntax.TokenNewline ||
+			slices.ContainsFunc(skipped, within) {
 			continue
 		}
 		sum := sha256.Sum256(t.Bytes)

@@ -19,7 +19,8 @@ func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 	if object, is := language.Plain(e).(*hclsyntax.ObjectConsExpr); is && o.showsText {
 		return o.members(object)
 	}
-	if text, isLiteral := language.Literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) && !couldRun.MatchString(text) {
+	if text, isLiteral := language.Literal(e); isLiteral && secretname.Sounds(name) && !namesPlace(name) &&
+		!couldRun.MatchString(text) {
 		return redact.Mask
 	}
 	return o.written(e)
@@ -60,7 +61,8 @@ func (o *outliner) addresses(e hclsyntax.Expression) (all []string) {
 		return all
 	}
 	if text, ok := language.Literal(e); ok {
-		if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
+		if u, err := url.Parse(text); err == nil && u.Host != "" &&
+			(u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "ws" || u.Scheme == "wss") {
 			all = append(all, source.Visible(u.Scheme+"://"+u.Host))
 		}
 		return all

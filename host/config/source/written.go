@@ -27,14 +27,16 @@ func (s *Set) Written(e hclsyntax.Expression) string {
 func Visible(text string) string {
 	var b strings.Builder
 	for _, r := range plainLogin.ReplaceAllString(text, "://"+redact.Mask+"@") {
-		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) && !strings.ContainsRune(fillers, r) {
+		if r == ' ' || unicode.IsPrint(r) && r != unicode.ReplacementChar && !unicode.In(r, unicode.Mn, unicode.Me) &&
+			!strings.ContainsRune(fillers, r) {
 			b.WriteRune(r)
 		} else {
 			quoted := strconv.QuoteRuneToASCII(r)
 			b.WriteString(quoted[1 : len(quoted)-1])
 		}
 	}
-	return manySpaces.ReplaceAllStringFunc(b.String(), func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
+	return manySpaces.ReplaceAllStringFunc(b.String(),
+		func(spaces string) string { return fmt.Sprintf(" (%d spaces) ", len(spaces)) })
 }
 
 // fillers are invisible characters that Unicode classifies as letters or symbols.

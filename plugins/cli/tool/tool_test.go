@@ -137,7 +137,9 @@ func TestSpellingsWithOtherMeaningsAreSeparateProperties(t *testing.T) {
 	for _, p := range FromProgram(program(c), Options{})[0].Parameters {
 		got = append(got, p.Name+"="+p.Spelling)
 	}
-	if want := "author=--author committer=--committer max-count=-n left-only=--left-only right-only=--right-only quiet=--quiet output=-o"; strings.Join(got, " ") != want {
+	const want = "author=--author committer=--committer max-count=-n left-only=--left-only right-only=--right-only " +
+		"quiet=--quiet output=-o"
+	if strings.Join(got, " ") != want {
 		t.Errorf("%v, want\n%s", got, want)
 	}
 }

@@ -70,7 +70,8 @@ func addEntry(ctx context.Context, inv *invocation.Invocation, args []string, x 
 		return fault.New(fault.RegistryEntry, "%s %s was deleted from the registry: %s", found.Name, found.Version,
 			found.Message)
 	case "deprecated":
-		inv.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message), ": "),
+		inv.Warn(strings.TrimSuffix(fmt.Sprintf("%s %s is deprecated: %s", found.Name, found.Version, found.Message),
+			": "),
 			"")
 	}
 	name := clientimport.Label(found.Short())
@@ -111,7 +112,8 @@ func serverOf(ctx context.Context, inv *invocation.Invocation, found registry.En
 	for _, text := range x.inputs {
 		id, value, ok := strings.Cut(text, "=")
 		if !ok {
-			return registry.Server{}, fault.New(fault.Usage, "--input %q has no =", id).WithHint("write --input NAME=VALUE")
+			return registry.Server{}, fault.New(fault.Usage, "--input %q has no =", id).
+				WithHint("write --input NAME=VALUE")
 		}
 		given[id] = value
 	}
@@ -161,7 +163,8 @@ func chooseOption(found registry.Entry, remote bool) (registry.Option, error) {
 	case remote:
 		why = "it has no remote"
 	}
-	return registry.Option{}, fault.New(fault.RegistryEntry, "%s %s cannot be used: %s", found.Name, found.Version, why).
+	return registry.Option{}, fault.New(fault.RegistryEntry, "%s %s cannot be used: %s",
+		found.Name, found.Version, why).
 		WithHint("add the server by its command or URL: junctor add NAME -- COMMAND")
 }
 

@@ -158,7 +158,8 @@ func runEditor(inv *invocation.Invocation, path string) error {
 		err = errors.New(state.String())
 	}
 	if err != nil {
-		return fault.Because(fault.Usage, err, "the editor %s failed", editor).WithHint("VISUAL or EDITOR names another one")
+		return fault.Because(fault.Usage, err, "the editor %s failed", editor).
+			WithHint("VISUAL or EDITOR names another one")
 	}
 	return nil
 }

@@ -56,12 +56,14 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	if len(plugins) > 0 {
-		programs = slices.DeleteFunc(programs, func(p changedProgram) bool { return !slices.Contains(plugins, p.Plugin) })
+		programs = slices.DeleteFunc(programs,
+			func(p changedProgram) bool { return !slices.Contains(plugins, p.Plugin) })
 	}
 	if len(programs) > 0 {
 		if err = printPrograms(inv, programs); err == nil && o.exitCode {
 			err = fault.New(fault.ToolHeld, "the programs of plugins differ from the lock file").
-				WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally", pluginPrefix, programs[0].Plugin)
+				WithHint("run `junctor lock --accept %s%s` if you replaced it intentionally",
+					pluginPrefix, programs[0].Plugin)
 		}
 		return err
 	}
@@ -100,7 +102,8 @@ func (c *comparison) knows(app *host.App, args []string) error {
 		}
 		if definitions := app.Catalog.Definitions(server); definitions[tool] == nil {
 			return verb.WithSuggestion(fault.New(fault.NameUnknown, "server %q has no tool %q", server, tool),
-				suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))), "run `junctor tools "+server+"` to list its tools")
+				suggest.Nearest(tool, slices.Sorted(maps.Keys(definitions))),
+				"run `junctor tools "+server+"` to list its tools")
 		}
 	}
 	return nil
@@ -183,7 +186,8 @@ func comparePins(ctx context.Context, inv *invocation.Invocation, app *host.App,
 			continue
 		}
 		servers = append(servers, s)
-		if _, err := app.Catalog.ToolsIncomplete(s.Name); err != nil && why[s.Name] == nil { // its other lists are known
+		if _, err := app.Catalog.ToolsIncomplete(s.Name); err != nil && why[s.Name] == nil {
+			// Its other lists are known.
 			why[s.Name] = err
 		}
 	}

@@ -60,7 +60,9 @@ configuration reads with env(). The value is then in the client's file, so a sec
   junctor export cursor --write --scope project
   junctor export codex --http=https://mcp.example.com/mcp --token-env MCP_TOKEN --dry-run`,
 		Args: verb.Takes("CLIENT"),
-		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (
+			words []cobra.Completion, _ cobra.ShellCompDirective,
+		) {
 			if len(before) == 0 {
 				for _, c := range clientconfig.Written() {
 					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
@@ -141,8 +143,10 @@ func (o *exportOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case t.Local() && c.Desktop && !t.Has("PATH"):
-		inv.Remark("%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat "+
-			"the command with --env PATH, which writes the PATH of this shell into the entry", c.Title)
+		inv.Remark(
+			"%s gives programs the PATH of the desktop: if Junctor does not find npx, uvx or the like there, repeat "+
+				"the command with --env PATH, which writes the PATH of this shell into the entry", c.Title,
+		)
 	case t.Local() || t.Token == "":
 	case c.Asks():
 		inv.Remark("%s asks for the token when it first connects", c.Title)
@@ -206,7 +210,8 @@ func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(stri
 	if !slices.Contains(clientconfig.ReadScopes, string(scope)) {
 		return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no scope %q", scope),
 			suggest.Nearest(string(scope), clientconfig.ReadScopes),
-			"scopes are "+strings.Join(clientconfig.Scopes, " and ")+"; import reads the scope local of Claude Code, too")
+			"scopes are "+strings.Join(clientconfig.Scopes, " and ")+
+				"; import reads the scope local of Claude Code, too")
 	}
 	h := clientconfig.Home{OS: runtime.GOOS, Lookup: get}
 	if scope != clientconfig.Project {
@@ -215,7 +220,8 @@ func clientPaths(c *clientconfig.Client, scope clientconfig.Scope, get func(stri
 			h.Config, err = os.UserConfigDir()
 		}
 		if err != nil {
-			return nil, fault.New(fault.Usage, "the directory of %s is not known: %s", c.Title, err).WithHint("set HOME")
+			return nil, fault.New(fault.Usage, "the directory of %s is not known: %s", c.Title, err).
+				WithHint("set HOME")
 		}
 	}
 	paths := c.Places(scope, h)

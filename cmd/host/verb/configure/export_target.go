@@ -68,7 +68,8 @@ func (o *exportOptions) stdioTarget(ctx context.Context) (clientconfig.Target, e
 		return t, err
 	}
 	if at.Text != nil {
-		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have", config.InlineVariable).
+		return t, fault.New(fault.Usage, "the configuration is in %s, which the client does not have",
+			config.InlineVariable).
 			WithHint("name a file with --config")
 	}
 	program, err := os.Executable()
@@ -125,8 +126,10 @@ func (o *exportOptions) noteTwice(c *clientconfig.Client, t clientconfig.Target,
 	if o.scope != string(clientconfig.User) {
 		scope = " --scope " + o.scope
 	}
-	o.inv.Remark("%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s "+
-		"--write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope)
+	o.inv.Remark(
+		"%s has entries of its own for %s, which Junctor has too, so it starts them twice: junctor import %s%s "+
+			"--write --replace removes them", c.Title, strings.Join(twice, ", "), c.Name, scope,
+	)
 }
 
 // variablesOf returns the variables of --env. A name without a value has that of this
@@ -136,7 +139,8 @@ func variablesOf(inv *invocation.Invocation, given []string) (all []clientconfig
 		name, value, set := strings.Cut(word, "=")
 		if !set {
 			if value, set = inv.Lookup(name); !set {
-				return nil, fault.New(fault.Usage, "the variable %q is not set", name).WithHint("set it, or write --env NAME=VALUE")
+				return nil, fault.New(fault.Usage, "the variable %q is not set", name).
+					WithHint("set it, or write --env NAME=VALUE")
 			}
 		}
 		all = append(all, clientconfig.Variable{Name: name, Value: value})

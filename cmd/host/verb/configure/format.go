@@ -146,7 +146,8 @@ func formatFile(path string, check, found bool) (bool, error) {
 	}
 	text, err := configedit.Format(f.Text, path)
 	if err != nil {
-		return false, fault.Because(fault.ConfigInvalid, err, "%s was not changed", path).WithHint("run `junctor validate`")
+		return false, fault.Because(fault.ConfigInvalid, err, "%s was not changed", path).
+			WithHint("run `junctor validate`")
 	}
 	if bytes.Equal(text, f.Text) || check {
 		return !bytes.Equal(text, f.Text), nil

@@ -69,7 +69,9 @@ CLIENT" writes. Comments stay, and the file as it was is kept beside it.`,
 			}
 			return verb.Takes("CLIENT|FILE|-")(cmd, args)
 		},
-		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (words []cobra.Completion, _ cobra.ShellCompDirective) {
+		ValidArgsFunction: func(_ *cobra.Command, before []string, _ string) (
+			words []cobra.Completion, _ cobra.ShellCompDirective,
+		) {
 			if len(before) == 0 {
 				for _, c := range clientconfig.Clients {
 					words = append(words, cobra.CompletionWithDesc(c.Name, c.Title))
@@ -216,7 +218,8 @@ func importTarget(inv *invocation.Invocation, w writeTarget) (*clientconfig.File
 	}
 	names, err := configedit.Servers(f.Text, f.Path)
 	if err != nil {
-		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").WithHint("run `junctor validate`")
+		return nil, nil, fault.Because(fault.ConfigInvalid, err, "nothing was written").
+			WithHint("run `junctor validate`")
 	}
 	return f, names, nil
 }
@@ -300,7 +303,8 @@ func remarkImport(inv *invocation.Invocation, got clientimport.Result) {
 	}
 	for _, s := range got.Secrets {
 		if s.Variable != "" {
-			inv.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts", s.Server, s.Where,
+			inv.Remark("%s: %s is a secret and was left out; set the variable %s where junctor starts",
+				s.Server, s.Where,
 				s.Variable)
 			continue
 		}
@@ -321,7 +325,8 @@ func checkPolicy(got clientimport.Result, target *clientconfig.File) error {
 	if err != nil || !has {
 		return err
 	}
-	return fault.New(fault.Usage, "%s has a policy block already, and the file says who may use its servers", target.Path).
+	return fault.New(fault.Usage, "%s has a policy block already, and the file says who may use its servers",
+		target.Path).
 		WithHint("omit --write, and add the blocks and the rules by hand; nothing was written")
 }
 

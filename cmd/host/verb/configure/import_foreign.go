@@ -83,8 +83,10 @@ func reviewForeign(ctx context.Context, inv *invocation.Invocation, yes bool, go
 	for i := range got.Secrets {
 		got.Secrets[i].Value = "" // the user stores those of servers that are to run
 	}
-	note := fmt.Sprintf("another person may have written the file and there is no terminal for the question, so %s may not "+
-		"run: read the new blocks in %s, then remove enabled = false", strings.Join(got.Servers, ", "), target.Path)
+	note := fmt.Sprintf(
+		"another person may have written the file and there is no terminal for the question, so %s may not "+
+			"run: read the new blocks in %s, then remove enabled = false", strings.Join(got.Servers, ", "), target.Path,
+	)
 	got.Notes = append(got.Notes, note)
 	return true, nil
 }

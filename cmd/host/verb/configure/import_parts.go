@@ -152,7 +152,8 @@ func serversOfPlugin(dir string) (all []clientconfig.Server, first error) {
 			first = err
 		}
 		for _, s := range file.Servers {
-			if s.Base = dir; !slices.ContainsFunc(all, func(have clientconfig.Server) bool { return have.Name == s.Name }) {
+			if s.Base = dir; !slices.ContainsFunc(all,
+				func(have clientconfig.Server) bool { return have.Name == s.Name }) {
 				all = append(all, s)
 			}
 		}
@@ -188,7 +189,8 @@ func extensionServers(dir, home string) (all []clientconfig.Server) {
 		text, err := readRegular(path)
 		var file clientconfig.Content
 		if err == nil {
-			if file, err = readContent(text, path, clientconfig.Find("gemini")); err != nil && clientconfig.HasNoServers(text) {
+			if file, err = readContent(text, path, clientconfig.Find("gemini")); err != nil &&
+				clientconfig.HasNoServers(text) {
 				continue // it has other things than servers
 			}
 		}

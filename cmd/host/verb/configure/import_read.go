@@ -43,7 +43,8 @@ func readScope(text []byte, path string, c *clientconfig.Client,
 		if len(dirs) > 0 {
 			hint = "run the command in one of " + terminal.Shortened(dirs)
 		}
-		return file, fault.New(fault.Usage, "%s has no servers of the scope local for %s", path, here).WithHint("%s", hint)
+		return file, fault.New(fault.Usage, "%s has no servers of the scope local for %s", path, here).
+			WithHint("%s", hint)
 	}
 	return located(file, path, err)
 }
@@ -125,7 +126,8 @@ func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions
 	}
 	if err != nil {
 		return nil, "", fault.Because(fault.ImportFile, err, "%s cannot be read", path).
-			WithHint("give the path of the file, or one of %s", strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
+			WithHint("give the path of the file, or one of %s",
+				strings.Join(clientconfig.Names(clientconfig.Clients), ", "))
 	}
 	return text, path, nil
 }

@@ -39,7 +39,8 @@ func checkReplace(inv *invocation.Invocation, x importOptions, from string) erro
 		return fault.New(fault.Usage, "the file of %s is only read", c.Title).
 			WithHint("omit --replace, and add junctor serve to it by hand")
 	case !x.ok && !inv.CanAsk():
-		return fault.New(fault.Usage, "--replace changes the file of %s, and there is no terminal for the question", c.Title).
+		return fault.New(fault.Usage,
+			"--replace changes the file of %s, and there is no terminal for the question", c.Title).
 			WithHint("add --yes")
 	}
 	return nil
@@ -119,7 +120,8 @@ func storedSecrets(ctx context.Context, inv *invocation.Invocation) func(clienti
 func replaceEntries(ctx context.Context, inv *invocation.Invocation, x importOptions, c *clientconfig.Client,
 	r replacement) error {
 	for _, name := range r.stay {
-		inv.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret", name, c.Title)
+		inv.Remark("%s: the entry in the file of %s stays, because it may have the only copy of a secret",
+			name, c.Title)
 	}
 	if len(r.names) == 0 {
 		inv.Remark("nothing in the file of %s was replaced", c.Title)

@@ -84,7 +84,8 @@ func (o *initOptions) run(ctx context.Context) error {
 		return err
 	}
 	got.Secrets = storeImported(ctx, inv, path, got.Secrets)
-	if inv.Interrupted.Load() { // without the secrets the servers are of little use, and a second init would find the file
+	if inv.Interrupted.Load() {
+		// Without the secrets the servers are of little use, and a second init would find the file.
 		if err := os.Remove(path); err != nil {
 			return fault.Because(fault.Interrupted, err, "interrupted, and %s stays", path)
 		}
@@ -136,10 +137,13 @@ func (o *initOptions) chosenServers(ctx context.Context) (all clientconfig.Conte
 // nextFor says how a client whose servers were imported gets Junctor in their place.
 func nextFor(c *clientconfig.Client) string {
 	if c.ReadOnly() {
-		return fmt.Sprintf("junctor tools, and put junctor serve into the file of %s in the place of its servers", c.Title)
+		return fmt.Sprintf("junctor tools, and put junctor serve into the file of %s in the place of its servers",
+			c.Title)
 	}
-	return fmt.Sprintf("junctor tools, and junctor import %s --write --replace, which puts Junctor in the place of these "+
-		"servers in the file of %s", c.Name, c.Title)
+	return fmt.Sprintf(
+		"junctor tools, and junctor import %s --write --replace, which puts Junctor in the place of these "+
+			"servers in the file of %s", c.Name, c.Title,
+	)
 }
 
 // firstPath returns where the first configuration goes.
@@ -216,7 +220,8 @@ func clientsNamed(names []string) (all []*clientconfig.Client, err error) {
 		c := clientconfig.Find(name)
 		if c == nil {
 			names := clientconfig.Names(clientconfig.Clients)
-			return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", name), suggest.Nearest(name, names),
+			return nil, verb.WithSuggestion(fault.New(fault.Usage, "there is no client %q", name),
+				suggest.Nearest(name, names),
 				"one of "+strings.Join(names, ", "))
 		}
 		all = append(all, c)
@@ -245,7 +250,8 @@ func serversOf(inv *invocation.Invocation, c *clientconfig.Client) (clientServer
 		return clientServers{}, err
 	}
 	if len(file.Servers) == 0 {
-		none := fault.New(fault.ImportFile, "%s has no servers", path).WithHint("run `junctor import %s` to see why", c.Name)
+		none := fault.New(fault.ImportFile, "%s has no servers", path).
+			WithHint("run `junctor import %s` to see why", c.Name)
 		none.Err = errNoServers
 		return clientServers{}, none
 	}

@@ -33,7 +33,9 @@ func keepsState(command []string) bool {
 // noteState says how a server keeps what it has between calls.
 func noteState(inv *invocation.Invocation, name string, command []string) {
 	if keepsState(command) {
-		inv.Remark("%s may keep a page or a session between calls, and is closed after some minutes without one: write idle "+
-			"= \"never\" in its block to keep it", name)
+		inv.Remark(
+			"%s may keep a page or a session between calls, and is closed after some minutes without one: write idle "+
+				"= \"never\" in its block to keep it", name,
+		)
 	}
 }

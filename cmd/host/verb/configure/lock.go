@@ -242,7 +242,8 @@ func printLocked(inv *invocation.Invocation, list []lockedJSON, plugins []pins.L
 		return inv.PrintJSON(list)
 	}
 	for _, p := range plugins {
-		inv.Printf("%s: pinned version %s, sha256 %s\n", terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version),
+		inv.Printf("%s: pinned version %s, sha256 %s\n",
+			terminal.OneCell(pluginPrefix+p.Name), terminal.OneCell(p.Version),
 			p.SHA256)
 	}
 	for _, one := range list {
@@ -303,7 +304,8 @@ func accept(ctx context.Context, inv *invocation.Invocation, names []string, yes
 		err = inv.PrintJSON(list)
 	} else {
 		for _, one := range list {
-			inv.Printf("%s: accepted %s\n", terminal.OneCell(one.Server), terminal.OneCell(terminal.Shortened(one.Accepted)))
+			inv.Printf("%s: accepted %s\n", terminal.OneCell(one.Server),
+				terminal.OneCell(terminal.Shortened(one.Accepted)))
 		}
 	}
 	tellReload(ctx, inv)

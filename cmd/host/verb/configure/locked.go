@@ -40,7 +40,9 @@ func warnLocked(ctx context.Context, inv *invocation.Invocation) {
 // noteHome says that the Junctor of a client needs the directory of this one.
 func noteHome(inv *invocation.Invocation) {
 	if home := inv.Get(homeVariable); home != "" {
-		inv.Remark("the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other "+
-			"secrets, logins and trusted configurations", homeVariable, home, homeVariable)
+		inv.Remark(
+			"the client must have %s=%s too, which --env %s writes: without it the Junctor that it starts has other "+
+				"secrets, logins and trusted configurations", homeVariable, home, homeVariable,
+		)
 	}
 }

@@ -167,7 +167,9 @@ func (o *planOptions) print(c *plan.Changes) error {
 	}
 	if o.exitCode && !c.Empty() {
 		return fault.New(fault.PlanDiffers, "the configuration differs").
-			WithHint("read the plan; if the differences are wanted, write the file again with `junctor plan --out FILE`")
+			WithHint(
+				"read the plan; if the differences are wanted, write the file again with `junctor plan --out FILE`",
+			)
 	}
 	return nil
 }

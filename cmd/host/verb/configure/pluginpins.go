@@ -100,8 +100,10 @@ func printPrograms(inv *invocation.Invocation, all []changedProgram) error {
 		}
 		inv.Printf("\n    + sha256 %s\n", p.SHA256)
 	}
-	inv.Remark("the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept "+
-		"%s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin)
+	inv.Remark(
+		"the program of a plugin changed, so the tools of servers were not compared; run `junctor lock --accept "+
+			"%s%s` if you replaced it intentionally", pluginPrefix, all[0].Plugin,
+	)
 	return nil
 }
 

@@ -125,7 +125,9 @@ func printMember(inv *invocation.Invocation, m catalog.MemberChange) {
 		inv.PrintChange("    ", withEscapes(line))
 	}
 	if m.Cut {
-		inv.Printf("    The value is long. Only the part around the first difference is shown; the rest may differ too.\n")
+		inv.Printf(
+			"    The value is long. Only the part around the first difference is shown; the rest may differ too.\n",
+		)
 	}
 }
 

@@ -28,11 +28,13 @@ func checkRefused(ctx context.Context, inv *invocation.Invocation, f *clientconf
 	}
 	hint := "ask the administrator of this machine"
 	if len(names) == 1 {
-		return fault.New(fault.Denied, "the managed configuration does not allow the server %q: %s; nothing was written",
+		return fault.New(fault.Denied,
+			"the managed configuration does not allow the server %q: %s; nothing was written",
 			names[0], refused[names[0]]).
 			WithHint("%s", hint)
 	}
-	return fault.New(fault.Denied, "the managed configuration does not allow the servers %s (%s: %s); nothing was written",
+	return fault.New(fault.Denied,
+		"the managed configuration does not allow the servers %s (%s: %s); nothing was written",
 		strings.Join(names, ", "), names[0], refused[names[0]]).
 		WithHint("%s; `junctor import --only SERVER` adds some of a file", hint)
 }

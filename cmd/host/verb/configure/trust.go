@@ -173,7 +173,8 @@ func trustList(inv *invocation.Invocation) error {
 	}
 	list := []trustJSON{}
 	for _, r := range records {
-		list = append(list, trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: trustState(inv, r)})
+		list = append(list,
+			trustJSON{Path: r.Path, SHA256: r.Digest, Trusted: true, Since: &r.At, State: trustState(inv, r)})
 	}
 	if inv.Machine() {
 		return inv.PrintJSON(list)

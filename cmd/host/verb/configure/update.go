@@ -140,7 +140,8 @@ func grantUpdated(ctx context.Context, inv *invocation.Invocation, path string, 
 		}
 	}
 	if err != nil {
-		inv.Warn("the secrets of the updated servers were not granted again: "+err.Error(), "run `junctor secret grant NAME`")
+		inv.Warn("the secrets of the updated servers were not granted again: "+err.Error(),
+			"run `junctor secret grant NAME`")
 	}
 }
 

@@ -54,7 +54,8 @@ func (o *validateOptions) run(ctx context.Context) error {
 	}
 	var app *host.App
 	if !diags.HasErrors() {
-		if app, diags, err = inv.LoadAt(ctx, at, content, invocation.Needs{AllPlugins: true, Listening: true}); err != nil {
+		if app, diags, err = inv.LoadAt(ctx, at, content,
+			invocation.Needs{AllPlugins: true, Listening: true}); err != nil {
 			return err
 		}
 	}

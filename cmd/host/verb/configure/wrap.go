@@ -95,9 +95,11 @@ func (w *wrapOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&w.name, "name", "", "`NAME` of the server block; the program's name if not given")
 	f.StringSliceVar(&w.only, "only", nil,
 		"a `COMMAND` to look at, with all below it, such as \"container *\"; repeatable, or with commas")
-	f.StringSliceVar(&w.except, "except", nil, "a `COMMAND` to leave out, with all below it; repeatable, or with commas")
-	f.StringSliceVar(&w.globals, "global", nil, "an `OPTION` of the whole program that its commands should offer, such "+
-		"as --request-timeout; repeatable, or with commas")
+	f.StringSliceVar(&w.except, "except", nil,
+		"a `COMMAND` to leave out, with all below it; repeatable, or with commas")
+	f.StringSliceVar(&w.globals, "global", nil,
+		"an `OPTION` of the whole program that its commands should offer, such "+
+			"as --request-timeout; repeatable, or with commas")
 	f.StringSliceVar(&w.dangerous, "dangerous", nil,
 		"a dangerous `OPTION` or command to offer all the same, such as \"log --output\"; repeatable, or with commas")
 	f.StringSliceVar(&w.read, "read", nil, "a `COMMAND` that only reads, with all below it; repeatable, or with commas")
@@ -108,8 +110,9 @@ func (w *wrapOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&w.write, "write", false, "add the block to the configuration")
 	w.into.add(cmd)
 	f.IntVar(&w.depth, "depth", 3, "a `NUMBER`: how many words a command may have")
-	f.IntVar(&w.common, "common", commonUnset, "a `NUMBER`: how many options a tool has at most, the most common ones; 0 "+
-		"is all. -1 is what discovery offers: 20, or more for a program's only tool")
+	f.IntVar(&w.common, "common", commonUnset,
+		"a `NUMBER`: how many options a tool has at most, the most common ones; 0 "+
+			"is all. -1 is what discovery offers: 20, or more for a program's only tool")
 	f.StringVar(&w.describe, "describe", "brief", "an `AMOUNT`, how much the descriptions say: \"brief\" or \"full\"")
 	f.BoolVar(&w.check, "check", false, "compare the tool blocks of the configuration with their programs")
 }
@@ -125,7 +128,8 @@ func (w *wrapOptions) run(ctx context.Context) error {
 func (w *wrapOptions) valid() error {
 	switch {
 	case w.common < commonUnset:
-		return fault.New(fault.Usage, "--common %d is less than -1", w.common).WithHint("write --common 0 for all options")
+		return fault.New(fault.Usage, "--common %d is less than -1", w.common).
+			WithHint("write --common 0 for all options")
 	case w.describe != "brief" && w.describe != "full":
 		return fault.New(fault.Usage, "--describe %q is neither brief nor full", w.describe).
 			WithHint("write --describe brief or --describe full")
@@ -187,7 +191,8 @@ func (w *wrapOptions) describeProgram(ctx context.Context, command []string) err
 	}
 	if p.Failure != "" {
 		return fault.New(fault.UpstreamUnsupported, "%s", p.Failure).
-			WithHint("run %s --help yourself; what it needs of the environment goes into --env or --pass-env", command[0])
+			WithHint("run %s --help yourself; what it needs of the environment goes into --env or --pass-env",
+				command[0])
 	}
 	return triedError(p.Name, failed)
 }
@@ -215,14 +220,16 @@ func (w *wrapOptions) draft(ctx context.Context, command []string) (*host.App, *
 	if w.common != commonUnset {
 		settings["common"] = asJSON(w.common)
 	}
-	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals, "read": w.read} {
+	for attribute, list := range map[string][]string{"only": w.only, "except": w.except, "globals": w.globals,
+		"read": w.read} {
 		if len(list) > 0 {
 			settings[attribute] = asJSON(list)
 		}
 	}
 	var schema sdk.Schema
 	attributes := []string{
-		"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous", "env", "pass_env",
+		"command", "cwd", "depth", "common", "describe", "only", "except", "globals", "read", "dangerous",
+		"env", "pass_env",
 	}
 	for _, attribute := range attributes {
 		schema.Attributes = append(schema.Attributes, sdk.Attribute{Name: attribute})
@@ -286,10 +293,11 @@ func explore(ctx context.Context, inv *invocation.Invocation, app *host.App, s *
 	settings []byte) (p cliconfig.Program, err error) {
 	wait := inv.Spin("looking at " + s.Name)
 	defer wait.Stop()
-	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question, func(result []byte) (done bool, err error) {
-		p, done, err = cliconfig.Read(result)
-		return done, err
-	})
+	err = app.Ask(ctx, s, settings, mcp.MethodListTools, cliconfig.Question,
+		func(result []byte) (done bool, err error) {
+			p, done, err = cliconfig.Read(result)
+			return done, err
+		})
 	return p, err
 }
 

@@ -73,7 +73,8 @@ func flagsFirst(args []string) error {
 		return nil
 	}
 	return fault.New(fault.Usage, "%s after %q is not read as a flag of wrap", flags[0], args[0]).
-		WithHint("write flags before the servers: junctor wrap --check %s", strings.Join(append(flags, servers...), " "))
+		WithHint("write flags before the servers: junctor wrap --check %s",
+			strings.Join(append(flags, servers...), " "))
 }
 
 // brokenTools counts the tool blocks with broken changes.

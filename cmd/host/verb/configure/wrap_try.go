@@ -61,7 +61,8 @@ func tryTools(ctx context.Context, inv *invocation.Invocation, app *host.App, s 
 
 // aboutDiscovery are settings that have no effect with tool blocks.
 var aboutDiscovery = map[string]bool{
-	"only": true, "except": true, "globals": true, "omit": true, "depth": true, "probe": true, "read": true, "write": true, "destructive": true, "idempotent": true, "args": true, "stdin": true,
+	"only": true, "except": true, "globals": true, "omit": true, "depth": true, "probe": true, "read": true,
+	"write": true, "destructive": true, "idempotent": true, "args": true, "stdin": true,
 	"options": true, "common": true, "describe": true,
 }
 

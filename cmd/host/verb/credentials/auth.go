@@ -146,7 +146,8 @@ func authServers(ctx context.Context, inv *invocation.Invocation, names []string
 		return app, servers, nil
 	}
 	for _, s := range app.Config().Servers {
-		if s.Enabled && s.Auth != nil && (tenant == "" || s.Share == "tenant" || s.Share == "session" && ofPerson(tenant)) {
+		if s.Enabled && s.Auth != nil &&
+			(tenant == "" || s.Share == "tenant" || s.Share == "session" && ofPerson(tenant)) {
 			servers = append(servers, s)
 		}
 	}

@@ -214,7 +214,8 @@ func authServerOf(app *host.App, name, tenant string) (*config.Server, string, e
 	case err != nil:
 		return nil, "", err
 	case s.Auth == nil && startsProgram(app, s):
-		f := fault.New(fault.Usage, "server %q is a program that junctor starts, so there is nothing to log in to", name).
+		f := fault.New(fault.Usage,
+			"server %q is a program that junctor starts, so there is nothing to log in to", name).
 			WithHint(`give the program its credentials in the transport: env = { NAME = keyring("NAME") }, ` +
 				`and store them with junctor secret set NAME`)
 		f.At = s.At.String()

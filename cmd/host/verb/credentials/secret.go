@@ -41,7 +41,8 @@ needs "junctor secret grant".`,
 	}
 	group.AddCommand(
 		&cobra.Command{
-			Use: "set NAME", Short: "Store a secret: typed at a prompt, or all of standard input", Args: verb.Takes("NAME"),
+			Use: "set NAME", Short: "Store a secret: typed at a prompt, or all of standard input",
+			Args: verb.Takes("NAME"),
 			Long: `Store a secret, in place of one of the same name. It is typed at a prompt, without being shown, or read from
 standard input, without its last line break. It is no argument, because every user of the machine could see it there.`,
 			Example:           "  junctor secret set github\n  pass show github | junctor secret set github",
@@ -53,7 +54,8 @@ standard input, without its last line break. It is no argument, because every us
 		},
 		secretGrantVerb(inv),
 		&cobra.Command{
-			Use: "get NAME", Short: "Print a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			Use: "get NAME", Short: "Print a secret", Args: verb.Takes("NAME"),
+			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				o := &secretOptions{inv: inv, name: args[0]}
 				return o.get(cmd.Context())
@@ -67,7 +69,8 @@ standard input, without its last line break. It is no argument, because every us
 			},
 		},
 		&cobra.Command{
-			Use: "remove NAME", Short: "Remove a secret", Args: verb.Takes("NAME"), ValidArgsFunction: cobra.NoFileCompletions,
+			Use: "remove NAME", Short: "Remove a secret", Args: verb.Takes("NAME"),
+			ValidArgsFunction: cobra.NoFileCompletions,
 			RunE: func(cmd *cobra.Command, args []string) error {
 				o := &secretOptions{inv: inv, name: args[0]}
 				return o.remove(cmd.Context())

@@ -14,7 +14,8 @@ import (
 
 func secretUnlockVerb(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal", Args: verb.Takes(),
+		Use: "unlock", Short: "Keep the password of the encrypted file for processes without a terminal",
+		Args: verb.Takes(),
 		Long: `Keep the password of the encrypted file in a file that only you can read, so that the junctor that a client or a
 service starts can read secrets without a terminal. Without an encrypted file a password is generated and no question
 is asked. Then the secrets are as safe as your files are: a program that runs as you, and a backup of both files, can read
@@ -73,7 +74,8 @@ func (o *secretOptions) lock(ctx context.Context) error {
 			WithHint("copy the password from %s if you do not know it, then repeat the command with --yes", path)
 	}
 	if !yes {
-		sure, err := inv.AskYes(ctx, "Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
+		sure, err := inv.AskYes(ctx,
+			"Remove "+path+"? Without a copy of a password that Junctor made, the secrets are lost.")
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,8 @@ the log.`,
 		Args: verb.TakesVerb,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(auditTailVerb(inv), auditSearchVerb(inv), auditShowVerb(inv), auditVerifyVerb(inv), auditExportVerb(inv))
+	cmd.AddCommand(auditTailVerb(inv), auditSearchVerb(inv), auditShowVerb(inv), auditVerifyVerb(inv),
+		auditExportVerb(inv))
 	return cmd
 }
 
@@ -162,14 +163,16 @@ func (o *showOptions) run(ctx context.Context) error {
 		return err
 	}
 	if len(found) == 0 || filter.Request == "" && found[0].Seq != seq {
-		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", o.row).WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
+		return fault.New(fault.AuditUnknown, "the audit log has no row and no request %q", o.row).
+			WithHint("junctor audit search lists rows; the first ones may have been removed after the retention")
 	}
 	if n := len(found); n > 1 {
 		many := strconv.Itoa(n)
 		if n == maxSameID {
 			many += " or more"
 		}
-		inv.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many), "run `junctor audit search --limit 0 --request "+shellquote.Join(o.row)+"`")
+		inv.Warn(fmt.Sprintf("%s rows have this request id, which clients choose; this is the first", many),
+			"run `junctor audit search --limit 0 --request "+shellquote.Join(o.row)+"`")
 	}
 	if inv.Machine() {
 		return inv.PrintJSON(found[0])

@@ -51,7 +51,8 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	inv := o.inv
 	for _, text := range o.heads {
 		if _, _, ok := audit.ParseHead(text); !ok {
-			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).WithHint("copy the value of head= from the log of junctor serve")
+			return fault.New(fault.Usage, "--head: %q is not of the form ROW:HASH", text).
+				WithHint("copy the value of head= from the log of junctor serve")
 		}
 	}
 	path, err := auditlog.File(ctx, inv, o.File)
@@ -81,7 +82,8 @@ func (o *verifyOptions) run(ctx context.Context) error {
 		err = inv.PrintJSON(all)
 	} else {
 		for _, r := range all {
-			inv.Printf("%s: %s, %d to %d, head %s\n", r.File, terminal.Count(int(r.Rows), "row"), r.First, r.Last, r.Head)
+			inv.Printf("%s: %s, %d to %d, head %s\n",
+				r.File, terminal.Count(int(r.Rows), "row"), r.First, r.Last, r.Head)
 		}
 		inv.Table([]string{"ROW", "PROBLEM", "DETAIL"}, cells)
 	}
@@ -89,7 +91,8 @@ func (o *verifyOptions) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	case found > 0:
-		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s", terminal.Count(found, "defect"), firstDefect(all)).
+		return fault.New(fault.AuditAltered, "the audit log has %s; the first is at row %s",
+			terminal.Count(found, "defect"), firstDefect(all)).
 			WithHint("compare it with a copy of the file, and with the heads in the log of junctor serve")
 	case !inv.Machine():
 		inv.Printf("every row is unchanged\n")
@@ -149,14 +152,16 @@ after the last row of an earlier export.`,
 // addFormat adds the flag for one of the formats of an export.
 func addFormat(cmd *cobra.Command, format *string, unset string) {
 	cmd.Flags().StringVar(format, "format", unset, "`FORMAT`: "+strings.Join(audit.Formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(audit.Formats, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions(audit.Formats, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // newExporter returns an exporter to standard output.
 func newExporter(inv *invocation.Invocation, format string) (*audit.Exporter, error) {
 	x, ok := audit.NewExporter(inv.Stdout, format, inv.Version)
 	if !ok {
-		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s", strings.Join(audit.Formats, ", "))
+		return nil, fault.New(fault.Usage, "--format: there is no %q", format).WithHint("write one of %s",
+			strings.Join(audit.Formats, ", "))
 	}
 	return x, nil
 }

@@ -43,7 +43,8 @@ func auditCells(r *audit.Row) []string {
 	case r.Hidden > 0 && why == "":
 		why = fmt.Sprintf("the policy hides %s", terminal.Count(r.Hidden, "item"))
 	}
-	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what, cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
+	return []string{strconv.FormatInt(r.Seq, 10), r.Time.Local().Format(time.DateTime), r.Subject, what,
+		cmp.Or(r.Server, r.Plugin), r.Item, string(r.Outcome), ms, why}
 }
 
 // printRows prints rows in a table.

@@ -58,7 +58,8 @@ it is due, so that calls which wait for a slow server count as slow.
 Arguments are written as for call. A tool that is not known to read only is refused: it would do the same thing many
 times. --yes calls it nevertheless, and so does an idempotent pattern in the server block. Ctrl-C ends the calls and prints what was measured.
 
-At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, bench.MostRate, bench.MostConcurrency, bench.MostDuration),
+At most %d calls, %d a second, %d at a time and %s in all.`,
+			bench.MostCalls, bench.MostRate, bench.MostConcurrency, bench.MostDuration),
 		Example: `  junctor bench files__list_directory path=.
   junctor bench --url http://127.0.0.1:7575/mcp demo__add a=1 b=2 --rps 200 --concurrency 20 --yes
   junctor bench --command 'npx -y @modelcontextprotocol/server-everything' echo --args '{"message": "x"}' --yes`,
@@ -66,7 +67,8 @@ At most %d calls, %d a second, %d at a time and %s in all.`, bench.MostCalls, be
 		ValidArgsFunction: inv.CompletesFor(&o.needs, items.CompleteCall),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("args") && len(args) > 1 {
-				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).WithHint("leave one of them out")
+				return fault.New(fault.Usage, "--args and %q are both arguments of the tool", args[1]).
+					WithHint("leave one of them out")
 			}
 			o.tool, o.words = args[0], args[1:]
 			return o.run(cmd.Context())
@@ -120,7 +122,8 @@ func (o *benchOptions) run(ctx context.Context) error {
 		}
 	}
 	if !o.yes && t.Class.Kind != classify.Read && !idempotent(app, t) {
-		return fault.New(fault.Usage, "the tool %s is not known to only read, and bench would call it many times", t.Exposed).
+		return fault.New(fault.Usage,
+			"the tool %s is not known to only read, and bench would call it many times", t.Exposed).
 			WithHint("add --yes if that is meant, or write the tool into tools { read = [...] } or tools { idempotent = [...] } of the server block")
 	}
 	return measure(ctx, inv, app, t, args, o)
@@ -137,13 +140,15 @@ func idempotent(app *host.App, t *catalog.Tool) bool {
 
 // measure calls the tool once, so that the start of the server does not count, and then
 // again and again.
-func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte, o *benchOptions) error {
+func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *catalog.Tool, args []byte,
+	o *benchOptions) error {
 	params, err := json.Marshal(map[string]any{"name": t.Exposed, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return fault.New(fault.Usage, "the arguments are not JSON")
 	}
 	call := func(ctx context.Context) error {
-		reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodCallTool, Params: params, Tool: t, Limited: true, Warn: func(string) {}})
+		reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodCallTool, Params: params,
+			Tool: t, Limited: true, Warn: func(string) {}})
 		if err != nil {
 			return err
 		}
@@ -162,19 +167,21 @@ func measure(ctx context.Context, inv *invocation.Invocation, app *host.App, t *
 		return err // no call would arrive
 	}
 	before := usedCPU(ctx, inv, app, t)
-	result := bench.Run(ctx, bench.Options{Rate: o.rate, Concurrency: o.concurrency, Duration: o.duration, Call: func(ctx context.Context) string {
-		if err := call(ctx); err != nil {
-			return string(fault.As(verb.CommandLine(err)).Code)
-		}
-		return ""
-	}})
+	result := bench.Run(ctx, bench.Options{Rate: o.rate, Concurrency: o.concurrency, Duration: o.duration,
+		Call: func(ctx context.Context) string {
+			if err := call(ctx); err != nil {
+				return string(fault.As(verb.CommandLine(err)).Code)
+			}
+			return ""
+		}})
 	used := usedCPU(context.WithoutCancel(ctx), inv, app, t)
 	wait.Stop()
 	for i := range used {
 		used[i].subtract(before, result.Took)
 	}
 	if result.Calls == 0 {
-		return fault.New(fault.CallTimeout, "no call of %s ended within %s", t.Exposed, o.duration).WithHint("raise --duration")
+		return fault.New(fault.CallTimeout, "no call of %s ended within %s", t.Exposed, o.duration).
+			WithHint("raise --duration")
 	}
 	return printBench(inv, t, result, used)
 }
@@ -243,12 +250,15 @@ func printBench(inv *invocation.Invocation, t *catalog.Tool, r bench.Result, use
 	if inv.Machine() {
 		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 		return inv.PrintJSON(benchJSON{
-			Tool: t.Exposed, Calls: r.Calls, Seconds: r.Took.Seconds(), Rate: r.PerSecond(), Failed: r.Failed(), Errors: r.Errors, CPU: used,
-			Latency: map[string]float64{"p50": ms(r.Latency.P50), "p95": ms(r.Latency.P95), "p99": ms(r.Latency.P99), "max": ms(r.Latency.Max)},
+			Tool: t.Exposed, Calls: r.Calls, Seconds: r.Took.Seconds(), Rate: r.PerSecond(), Failed: r.Failed(),
+			Errors: r.Errors, CPU: used,
+			Latency: map[string]float64{"p50": ms(r.Latency.P50), "p95": ms(r.Latency.P95),
+				"p99": ms(r.Latency.P99), "max": ms(r.Latency.Max)},
 		})
 	}
 	inv.Printf("calls    %d in %.1f s, %.1f a second\n", r.Calls, r.Took.Seconds(), r.PerSecond())
-	inv.Printf("latency  p50 %s, p95 %s, p99 %s, max %s\n", latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
+	inv.Printf("latency  p50 %s, p95 %s, p99 %s, max %s\n",
+		latency(r.Latency.P50), latency(r.Latency.P95), latency(r.Latency.P99), latency(r.Latency.Max))
 	inv.Printf("errors   %s\n", errorCounts(r.Errors))
 	var parts []string
 	for _, u := range used {
@@ -263,7 +273,8 @@ func errorCounts(counts map[string]int) string {
 	if len(counts) == 0 {
 		return "none"
 	}
-	codes := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	codes := slices.SortedFunc(maps.Keys(counts),
+		func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, code := range codes {
 		parts = append(parts, fmt.Sprintf("%s %d", code, counts[code]))

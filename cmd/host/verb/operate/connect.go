@@ -83,6 +83,7 @@ func (o *switchOptions) run(ctx context.Context) error {
 	if inv.Machine() {
 		return inv.PrintJSON(result)
 	}
-	inv.Printf("%s %s, after %s\n", result.Server, o.done, (time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
+	inv.Printf("%s %s, after %s\n", result.Server, o.done,
+		(time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
 	return nil
 }

@@ -66,9 +66,11 @@ func (o *consoleOptions) run(ctx context.Context) error {
 	}
 	intro := "The console of process " + one.Name + "."
 	if link.Expires != nil {
-		intro = fmt.Sprintf("%s The link works once, within %d minutes.", intro, int(time.Until(*link.Expires).Round(time.Minute)/time.Minute))
+		intro = fmt.Sprintf("%s The link works once, within %d minutes.",
+			intro, int(time.Until(*link.Expires).Round(time.Minute)/time.Minute))
 	}
-	page, err := login.New(login.Options{Out: terminal.SafeWriter(inv.Stdout), Server: "process " + one.Name, Loopback: true, NoBrowser: o.noBrowser, Lookup: inv.Lookup})
+	page, err := login.New(login.Options{Out: terminal.SafeWriter(inv.Stdout), Server: "process " + one.Name,
+		Loopback: true, NoBrowser: o.noBrowser, Lookup: inv.Lookup})
 	if err != nil {
 		return err
 	}
@@ -91,10 +93,12 @@ func withConsole(found []control.Answer, failed []error) (control.Answer, error)
 		return control.Answer{}, fault.New(fault.ProcessAmbiguous, "%d running processes serve a console", len(with)).
 			WithHint("choose one with --instance: %s", strings.Join(addresses, ", "))
 	case len(found) > 0:
-		return control.Answer{}, fault.New(fault.ConsoleOff, "no running process of this configuration serves a console").
+		return control.Answer{}, fault.New(fault.ConsoleOff,
+			"no running process of this configuration serves a console").
 			WithHint("write console { } in the configuration, and run `junctor reload`")
 	case len(failed) > 0:
 		return control.Answer{}, failed[0]
 	}
-	return control.Answer{}, fault.New(fault.ProcessMissing, "no running process serves this configuration").WithHint("start one with `junctor serve`")
+	return control.Answer{}, fault.New(fault.ProcessMissing, "no running process serves this configuration").
+		WithHint("start one with `junctor serve`")
 }

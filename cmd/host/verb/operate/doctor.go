@@ -58,7 +58,8 @@ type DoctorJSON struct {
 func (o *doctorOptions) run(ctx context.Context) error {
 	inv := o.inv
 	if o.report == toStdout && inv.OutTTY {
-		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
+		return fault.New(fault.Usage, "the support bundle is a zip archive, and standard output is a terminal").
+			WithHint("write it to a file or a pipe: junctor doctor --report - > junctor.zip")
 	}
 	wait := inv.Spin("checking")
 	p := examine(ctx, inv)
@@ -150,7 +151,8 @@ func printFindings(inv *invocation.Invocation, found []doctor.Finding, checks in
 		inv.Printf("  fix: %s\n", terminal.OneText(f.Remedy))
 	}
 	if len(found) == 0 {
-		inv.Printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n", terminal.Count(checks, "check"))
+		inv.Printf("nothing is wrong: %s; no server was started, which junctor status --connect does\n",
+			terminal.Count(checks, "check"))
 		return nil
 	}
 	inv.Printf("\n%s, %s\n", terminal.Count(errors, "error"), terminal.Count(warnings, "warning"))
@@ -158,10 +160,12 @@ func printFindings(inv *invocation.Invocation, found []doctor.Finding, checks in
 }
 
 // writeReport writes the report. An existing file is not replaced.
-func writeReport(ctx context.Context, inv *invocation.Invocation, path string, p *patient, found []doctor.Finding, checks int) error {
+func writeReport(ctx context.Context, inv *invocation.Invocation, path string, p *patient, found []doctor.Finding,
+	checks int) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return fault.New(fault.Usage, "the report cannot be written: %s", err).WithHint("name a file that does not exist yet")
+		return fault.New(fault.Usage, "the report cannot be written: %s", err).
+			WithHint("name a file that does not exist yet")
 	}
 	var inside []string
 	if isSupportBundle(path) {

@@ -49,7 +49,8 @@ a line.`,
 	processes.Flag(inv, cmd, &o.instance)
 	cmd.Flags().BoolVarP(&o.follow, "follow", "f", false, "print the events to come too")
 	cmd.Flags().StringVar(&o.kind, "kind", "", "print events of this `KIND`: calls")
-	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]string{"calls"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("kind",
+		cobra.FixedCompletions([]string{"calls"}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -57,9 +58,11 @@ func (o *eventsOptions) run(ctx context.Context) error {
 	inv := o.inv
 	switch {
 	case o.kind != "" && o.kind != "calls":
-		return fault.New(fault.Usage, "--kind: %q is not a kind of events", o.kind).WithHint("write --kind calls, or leave it out for all other events")
+		return fault.New(fault.Usage, "--kind: %q is not a kind of events", o.kind).
+			WithHint("write --kind calls, or leave it out for all other events")
 	case o.kind != "" && !o.follow:
-		return fault.New(fault.Usage, "events of calls can only be followed").WithHint("add --follow; `junctor audit` has earlier calls")
+		return fault.New(fault.Usage, "events of calls can only be followed").
+			WithHint("add --follow; `junctor audit` has earlier calls")
 	}
 	process, err := processes.One(ctx, inv, o.instance)
 	if err != nil {
@@ -114,7 +117,8 @@ func eventText(ev *event.Event) string {
 		add(list.what+" %s", strings.Join(list.names, ", "))
 	}
 	if s := ev.Start; s != nil {
-		add("%s", fmt.Sprintf("%d ready, %d failed, %d without a login, %d not started, %s", s.Ready, s.Failed, s.NeedsAuth, s.NotStarted, terminal.Count(s.Tools, "tool")))
+		add("%s", fmt.Sprintf("%d ready, %d failed, %d without a login, %d not started, %s",
+			s.Ready, s.Failed, s.NeedsAuth, s.NotStarted, terminal.Count(s.Tools, "tool")))
 	}
 	add("%s", ev.Outcome)
 	if ev.Duration > 0 {

@@ -120,7 +120,9 @@ func askProcess(ctx context.Context, address string) error {
 	if plain == nil {
 		return nil
 	}
-	own := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // only a status is read
+	own := &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true},
+	} //nolint:gosec // only a status is read
 	if getReady(ctx, own, "https://"+address) == nil {
 		return nil
 	}
@@ -146,7 +148,8 @@ func askHealth(ctx context.Context, at string) error {
 // getReady asks GET /readyz once. It follows no redirects and uses no proxy.
 func getReady(ctx context.Context, transport *http.Transport, base string) error {
 	defer transport.CloseIdleConnections()
-	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, base+readyPath, nil)
 	if err != nil {
 		return err

@@ -62,10 +62,14 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
 	flags := cmd.Flags()
 	flags.BoolVarP(&o.follow, "follow", "f", false, "print the records to come too")
 	flags.StringVar(&o.level, "level", "", "leave out records below this `LEVEL`: "+strings.Join(recordLevels, ", "))
-	flags.StringVar(&o.since, "since", "", "leave out records before this `TIME`: a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
-	flags.StringVar(&o.setLevel, "set-level", "", "change the `LEVEL` of the log until the process ends: "+strings.Join(host.HostLevels, ", ")+"; for messages of servers: "+strings.Join(mcp.Levels, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("level", cobra.FixedCompletions(recordLevels, cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("set-level", cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
+	flags.StringVar(&o.since, "since", "",
+		"leave out records before this `TIME`: a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+	flags.StringVar(&o.setLevel, "set-level", "", "change the `LEVEL` of the log until the process ends: "+
+		strings.Join(host.HostLevels, ", ")+"; for messages of servers: "+strings.Join(mcp.Levels, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("level",
+		cobra.FixedCompletions(recordLevels, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("set-level",
+		cobra.FixedCompletions(host.HostLevels, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -73,7 +77,8 @@ messages of these servers, which Junctor then asks for. The attribute log_level 
 func (o *logsOptions) query() (q control.LogQuery, err error) {
 	q = control.LogQuery{Follow: o.follow, Level: strings.ToLower(o.level), Servers: o.names}
 	if q.Level != "" && !slices.Contains(recordLevels, q.Level) {
-		return q, verb.WithSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", o.level), suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
+		return q, verb.WithSuggestion(fault.New(fault.Usage, "--level: %q is not a level of the log", o.level),
+			suggest.Nearest(q.Level, recordLevels), "the levels are "+strings.Join(recordLevels, ", "))
 	}
 	if q.Since, err = parseSince(o.since); err != nil {
 		return q, err
@@ -91,7 +96,8 @@ func parseSince(text string) (time.Time, error) {
 	}
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return at, fault.New(fault.Usage, "--since: %q is neither a duration nor a time", text).WithHint("write a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
+		return at, fault.New(fault.Usage, "--since: %q is neither a duration nor a time", text).
+			WithHint("write a duration such as 10m, or a time such as 2026-11-25T17:00:00Z")
 	}
 	return at, nil
 }
@@ -155,7 +161,8 @@ func (o *logsOptions) setLevels(ctx context.Context, process control.Answer) err
 			inv.Printf("process %s logs at level %s until it ends\n", l.Instance, l.Level)
 			continue
 		}
-		inv.Printf("process %s logs the messages of %s from level %s on, until it ends\n", l.Instance, l.Server, l.Level)
+		inv.Printf("process %s logs the messages of %s from level %s on, until it ends\n",
+			l.Instance, l.Server, l.Level)
 	}
 	return nil
 }

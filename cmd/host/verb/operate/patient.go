@@ -52,7 +52,8 @@ func examine(ctx context.Context, inv *invocation.Invocation) *patient {
 	p := &patient{inv: inv}
 	if err := inv.FindDirs(); err != nil {
 		f := fault.As(err)
-		p.found = append(p.found, doctor.Finding{Check: "directories", Severity: doctor.Error, Message: f.Message, Remedy: f.Hint})
+		p.found = append(p.found,
+			doctor.Finding{Check: "directories", Severity: doctor.Error, Message: f.Message, Remedy: f.Hint})
 		return p
 	}
 	ctx, cancel := context.WithTimeout(ctx, loadTime)
@@ -103,7 +104,8 @@ func (p *patient) checks() []doctor.Check {
 	}
 	if d.Run != "" {
 		checks = append(checks, doctor.Leftovers(d.Runs), doctor.Private(p.private(), p.named()),
-			doctor.Directories([]doctor.Directory{{What: "data", Path: d.Data}, {What: "cache", Path: string(d.Cache)}, {What: "run", Path: d.Run}}))
+			doctor.Directories([]doctor.Directory{{What: "data", Path: d.Data}, {What: "cache", Path: string(d.Cache)},
+				{What: "run", Path: d.Run}}))
 	}
 	servers, wrapped := 0, 0
 	if p.app != nil {
@@ -114,9 +116,13 @@ func (p *patient) checks() []doctor.Check {
 				wrapped++
 			}
 		}
-		checks = append(checks, doctor.Layers(c), doctor.Programs(doctor.ProgramsOf(p.app.Config())), doctor.Shared(doctor.ProgramsOf(p.app.Config())), doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()), doctor.Servers(p.own()))
+		checks = append(checks, doctor.Layers(c), doctor.Programs(doctor.ProgramsOf(p.app.Config())),
+			doctor.Shared(doctor.ProgramsOf(p.app.Config())),
+			doctor.Plugins(p.plugins(), sdk.Version, wire.Majors()[0]), doctor.Ports(p.listeners(), p.pids()),
+			doctor.Servers(p.own()))
 		if a := c.Audit; a.File != "" {
-			checks = append(checks, doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
+			checks = append(checks,
+				doctor.Directories([]doctor.Directory{{What: "audit log's", Path: filepath.Dir(a.File), Mixed: true}}))
 		}
 		checks = append(checks, doctor.Remotes(p.remotes())...)
 		checks = append(checks, doctor.Certificates(certificatesOf(c)))
@@ -156,7 +162,8 @@ func (p *patient) private() []string {
 		return nil
 	}
 	encrypted := filepath.Join(data, "secrets", "secrets.age")
-	return []string{filepath.Dir(encrypted), encrypted, secret.KeptPath(filepath.Dir(encrypted), encrypted), filepath.Join(data, "approvals"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
+	return []string{filepath.Dir(encrypted), encrypted, secret.KeptPath(filepath.Dir(encrypted), encrypted),
+		filepath.Join(data, "approvals"), filepath.Join(data, "trust"), filepath.Join(data, "stores")}
 }
 
 // named lists the files in the configuration that only the user may access.
@@ -189,7 +196,8 @@ func (p *patient) remotes() (all []doctor.Remote) {
 		if set.TLS.CA != "" && !filepath.IsAbs(set.TLS.CA) {
 			set.TLS.CA = filepath.Join(s.Transport.Dir, set.TLS.CA)
 		}
-		all = append(all, doctor.Remote{Server: s.Name, URL: address, CA: doctor.ReadCA(set.TLS.CA), Skip: set.TLS.Skip, At: s.Transport.PositionOf("url").String()})
+		all = append(all, doctor.Remote{Server: s.Name, URL: address, CA: doctor.ReadCA(set.TLS.CA), Skip: set.TLS.Skip,
+			At: s.Transport.PositionOf("url").String()})
 	}
 	return all
 }
@@ -197,7 +205,8 @@ func (p *patient) remotes() (all []doctor.Remote) {
 func (p *patient) plugins() (all []doctor.Plugin) {
 	for _, c := range p.app.Config().Plugins {
 		if d, ok := p.app.Described(c); ok {
-			all = append(all, doctor.Plugin{Name: c.Name, Path: d.Path, SDK: d.Manifest.SDK, Protocols: d.Manifest.Protocols, Bundled: strings.HasPrefix(c.Source, "builtin/")})
+			all = append(all, doctor.Plugin{Name: c.Name, Path: d.Path, SDK: d.Manifest.SDK,
+				Protocols: d.Manifest.Protocols, Bundled: strings.HasPrefix(c.Source, "builtin/")})
 		}
 	}
 	return all
@@ -238,7 +247,8 @@ func (p *patient) pids() (all []int) {
 // store returns a function that opens the secret store, or nil if nothing needs it.
 func (p *patient) store() func(context.Context) error {
 	c := p.app.Config()
-	needed := c.SecretStore != nil || len(c.Keyring()) > 0 || slices.ContainsFunc(p.enabled(), func(s *config.Server) bool { return s.Auth != nil && s.Auth.Kind == "oauth" })
+	needed := c.SecretStore != nil || len(c.Keyring()) > 0 ||
+		slices.ContainsFunc(p.enabled(), func(s *config.Server) bool { return s.Auth != nil && s.Auth.Kind == "oauth" })
 	if !needed {
 		return nil
 	}
@@ -254,18 +264,19 @@ func (p *patient) secrets() (all []doctor.Secret) {
 			continue // a disabled server uses it
 		}
 		seen[use.Name] = true
-		all = append(all, doctor.Secret{Name: use.Name, At: use.At.String(), Granted: func(ctx context.Context) (bool, error) {
-			user := p.app.Secrets().User()
-			value, err := user.Get(ctx, use.Name)
-			clear(value)
-			if err != nil {
-				return false, err
-			}
-			granted, err := user.Granted(ctx, use.Name)
-			return err == nil && !slices.ContainsFunc(recipients, func(r secret.Recipient) bool {
-				return !slices.Contains(granted, r) && !slices.Contains(granted, secret.Pending(r.Config))
-			}), err
-		}})
+		all = append(all,
+			doctor.Secret{Name: use.Name, At: use.At.String(), Granted: func(ctx context.Context) (bool, error) {
+				user := p.app.Secrets().User()
+				value, err := user.Get(ctx, use.Name)
+				clear(value)
+				if err != nil {
+					return false, err
+				}
+				granted, err := user.Granted(ctx, use.Name)
+				return err == nil && !slices.ContainsFunc(recipients, func(r secret.Recipient) bool {
+					return !slices.Contains(granted, r) && !slices.Contains(granted, secret.Pending(r.Config))
+				}), err
+			}})
 	}
 	return all
 }
@@ -275,10 +286,11 @@ func (p *patient) logins() (all []doctor.Login) {
 		if s.Auth == nil || host.Tenant(s, authn.Local()) != "" {
 			continue // each client has a login of its own
 		}
-		all = append(all, doctor.Login{Server: s.Name, At: s.Auth.At.String(), State: func(ctx context.Context) (doctor.LoginState, error) {
-			state, err := p.app.AuthState(ctx, s, "")
-			return doctor.LoginState{State: state.State, Expires: state.Expires, Ends: state.Ends}, err
-		}})
+		all = append(all, doctor.Login{Server: s.Name, At: s.Auth.At.String(),
+			State: func(ctx context.Context) (doctor.LoginState, error) {
+				state, err := p.app.AuthState(ctx, s, "")
+				return doctor.LoginState{State: state.State, Expires: state.Expires, Ends: state.Ends}, err
+			}})
 	}
 	return all
 }
@@ -286,7 +298,8 @@ func (p *patient) logins() (all []doctor.Login) {
 // facts are what a report says besides the findings.
 func (p *patient) facts() []doctor.Fact {
 	all := []doctor.Fact{
-		{Name: "version", Value: p.inv.Version}, {Name: "go", Value: runtime.Version()}, {Name: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
+		{Name: "version", Value: p.inv.Version}, {Name: "go", Value: runtime.Version()},
+		{Name: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
 		{Name: "sandbox", Value: sandbox.Probe().String()},
 	}
 	for _, s := range p.running {
@@ -304,7 +317,8 @@ func (p *patient) facts() []doctor.Fact {
 	}
 	for _, c := range p.app.Config().Plugins {
 		if d, ok := p.app.Described(c); ok {
-			all = append(all, doctor.Fact{Name: "plugin", Value: d.Manifest.Name + " " + d.Manifest.Version + ", SDK " + d.Manifest.SDK})
+			all = append(all, doctor.Fact{Name: "plugin",
+				Value: d.Manifest.Name + " " + d.Manifest.Version + ", SDK " + d.Manifest.SDK})
 		}
 	}
 	return all

@@ -33,14 +33,16 @@ func (p *patient) exports() (all []doctor.Export) {
 		if r.URL != "" {
 			again += " --http=" + shellquote.Join(r.URL)
 		}
-		all = append(all, doctor.Export{Client: c.Name, Title: c.Title, Path: r.Path, Entry: r.Name, Again: again, Write: exportAgain(p.inv, c, r)})
+		all = append(all, doctor.Export{Client: c.Name, Title: c.Title, Path: r.Path, Entry: r.Name, Again: again,
+			Write: exportAgain(p.inv, c, r)})
 	}
 	return all
 }
 
 // exportAgain returns a function that writes an entry again, with this program in place of the
 // one that wrote it; nil if its configuration is gone.
-func exportAgain(inv *invocation.Invocation, c *clientconfig.Client, r clientfiles.Export) func(context.Context) (string, error) {
+func exportAgain(inv *invocation.Invocation, c *clientconfig.Client,
+	r clientfiles.Export) func(context.Context) (string, error) {
 	t := clientconfig.Target{Name: r.Name, Command: slices.Clone(r.Command), URL: r.URL, Token: r.Token}
 	for i, arg := range t.Command[:max(0, len(t.Command)-1)] {
 		if arg == "--config" && !clientfiles.FileExists(t.Command[i+1]) {
@@ -55,8 +57,10 @@ func exportAgain(inv *invocation.Invocation, c *clientconfig.Client, r clientfil
 		t.Command[0] = program
 	}
 	return func(context.Context) (string, error) {
-		if real, err := filepath.EvalSymlinks(filepath.Dir(r.Path)); r.Scope == string(clientconfig.Project) && (err != nil || real != filepath.Dir(r.Path)) {
-			return "", fault.New(fault.ExportFile, "%s leads elsewhere now", r.Path).WithHint("run `junctor export %s --write --scope project` there", c.Name)
+		if real, err := filepath.EvalSymlinks(filepath.Dir(r.Path)); r.Scope == string(clientconfig.Project) &&
+			(err != nil || real != filepath.Dir(r.Path)) {
+			return "", fault.New(fault.ExportFile, "%s leads elsewhere now", r.Path).
+				WithHint("run `junctor export %s --write --scope project` there", c.Name)
 		}
 		f, err := clientfiles.Configuration(r.Path, r.Scope == string(clientconfig.Project))
 		if err != nil {

@@ -14,10 +14,13 @@ func certificatesOf(c *config.Config) (all []doctor.Certificate) {
 		if t == nil {
 			return
 		}
-		all = append(all, doctor.Certificate{Listener: listener, At: t.At.String(), Read: func() (doctor.CertificateTimes, error) {
-			h, err := httpserver.Certificates{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA, Optional: t.Optional}.Read()
-			return doctor.CertificateTimes{Cert: h.Cert, ClientCA: h.ClientCA, Begins: h.Begins, Ends: h.Ends, AuthorityEnds: h.ClientCAEnds}, err
-		}})
+		all = append(all,
+			doctor.Certificate{Listener: listener, At: t.At.String(), Read: func() (doctor.CertificateTimes, error) {
+				h, err := httpserver.Certificates{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA,
+					Optional: t.Optional}.Read()
+				return doctor.CertificateTimes{Cert: h.Cert, ClientCA: h.ClientCA, Begins: h.Begins, Ends: h.Ends,
+					AuthorityEnds: h.ClientCAEnds}, err
+			}})
 	}
 	add("gateway", c.Gateway.HTTP.TLS)
 	if c.Console != nil {

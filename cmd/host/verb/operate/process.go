@@ -55,20 +55,25 @@ func selectServers(st *control.Status, names []string) error {
 	}
 	for _, name := range names {
 		if !slices.Contains(known, name) {
-			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q", st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
+			return verb.WithSuggestion(fault.New(fault.UpstreamUnknown, "process %s has no server %q",
+				st.Instance, name), suggest.Nearest(name, known), "junctor status lists them")
 		}
 	}
-	st.Servers = slices.DeleteFunc(st.Servers, func(s *control.Server) bool { return !slices.Contains(names, s.Server) })
+	st.Servers = slices.DeleteFunc(st.Servers,
+		func(s *control.Server) bool { return !slices.Contains(names, s.Server) })
 	return nil
 }
 
 func printProcess(inv *invocation.Invocation, st *control.Status) {
-	inv.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
-	inv.Printf("configuration: generation %d, read %s ago from %s\n", st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
+	inv.Printf("process %s: junctor %s, running for %s, serves %s, %s\n", st.Instance, st.Version,
+		terminal.Duration(time.Duration(st.Uptime)*time.Second), serves(st), terminal.BytesOf(st.Memory.Resident))
+	inv.Printf("configuration: generation %d, read %s ago from %s\n",
+		st.Generation.Number, terminal.Since(st.Generation.Loaded), st.Generation.Path)
 	if st.Console != "" {
 		inv.Printf("console: %s\n", st.Console)
 	}
-	inv.Printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions), terminal.SizeOf(uint64(st.Memory.Messages)), terminal.BytesOf(uint64(st.Memory.MaxMessages)))
+	inv.Printf("sessions: %s; messages in memory: %s of %s\n", sessionsText(st.Sessions),
+		terminal.SizeOf(uint64(st.Memory.Messages)), terminal.BytesOf(uint64(st.Memory.MaxMessages)))
 	printAudit(inv, st.Audit)
 	if slices.ContainsFunc(st.Servers, func(s *control.Server) bool { return s.Transport == items.CliTransport }) {
 		inv.Printf("sandbox of wrapped programs: %s\n", st.Sandbox)
@@ -81,11 +86,13 @@ func printProcess(inv *invocation.Invocation, st *control.Status) {
 			used = terminal.Since(*s.LastUsed) + " ago"
 		}
 		rows = append(rows, []string{
-			s.Server, s.StateText(), s.Transport, s.Revision, terminal.Number(s.PID), terminal.Number(s.Connections), strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
+			s.Server, s.StateText(), s.Transport, s.Revision, terminal.Number(s.PID), terminal.Number(s.Connections),
+			strconv.FormatUint(s.Calls, 10), strconv.FormatUint(s.Errors, 10),
 			terminal.Number(s.InFlight), used, offers(s),
 		})
 	}
-	inv.Table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT", "LAST USED", "OFFERS"}, rows)
+	inv.Table([]string{"SERVER", "STATE", "TRANSPORT", "REVISION", "PID", "CONNECTIONS", "CALLS", "ERRORS", "IN FLIGHT",
+		"LAST USED", "OFFERS"}, rows)
 	printPlugins(inv, st.Plugins)
 	printSessions(inv, st.Sessions)
 	printClientUses(inv, st.Clients)
@@ -131,7 +138,8 @@ func printPlugins(inv *invocation.Invocation, all []control.Plugin) {
 		if p.Servers != "" {
 			name += " for " + p.Servers
 		}
-		rows = append(rows, []string{name, p.Version, p.State, terminal.Number(p.PID), terminal.BytesOf(p.Memory), terminal.Number(p.Connections), terminal.Number(p.Restarts)})
+		rows = append(rows, []string{name, p.Version, p.State, terminal.Number(p.PID), terminal.BytesOf(p.Memory),
+			terminal.Number(p.Connections), terminal.Number(p.Restarts)})
 	}
 	if len(rows) > 0 {
 		inv.Printf("\n")
@@ -146,7 +154,8 @@ func printSessions(inv *invocation.Invocation, s control.Sessions) {
 		if one.Tenant != "" {
 			who += " of " + one.Tenant
 		}
-		rows = append(rows, []string{one.Client, who, one.Revision, terminal.Since(one.Since), terminal.Number(one.InFlight), terminal.Number(one.Subscriptions)})
+		rows = append(rows, []string{one.Client, who, one.Revision, terminal.Since(one.Since),
+			terminal.Number(one.InFlight), terminal.Number(one.Subscriptions)})
 	}
 	if len(rows) > 0 {
 		inv.Printf("\n")
@@ -165,13 +174,15 @@ func printClientUses(inv *invocation.Invocation, all []control.ClientUse) {
 	var rows [][]string
 	for _, u := range all[:min(len(all), shownClients)] {
 		rows = append(rows, []string{
-			u.Tenant, u.Subject, u.Method, terminal.Number(int(u.Requests)), terminal.Number(int(u.Streams)), terminal.Number(int(u.Sessions)), terminal.Number(int(u.Connections)), terminal.BytesOf(uint64(u.Memory)),
+			u.Tenant, u.Subject, u.Method, terminal.Number(int(u.Requests)), terminal.Number(int(u.Streams)),
+			terminal.Number(int(u.Sessions)), terminal.Number(int(u.Connections)), terminal.BytesOf(uint64(u.Memory)),
 		})
 	}
 	if len(rows) > 0 {
 		inv.Printf("\n")
 	}
-	inv.Table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"}, rows)
+	inv.Table([]string{"TENANT", "SUBJECT", "METHOD", "REQUESTS", "STREAMS", "SESSIONS", "CONNECTIONS", "MESSAGES"},
+		rows)
 	if len(all) > shownClients {
 		inv.Printf("and more; `junctor status --json` has up to %d\n", control.MaxClients)
 	}
@@ -181,7 +192,8 @@ func printClientUses(inv *invocation.Invocation, all []control.ClientUse) {
 func printLimits(inv *invocation.Invocation, all []control.ToolUse) {
 	var rows [][]string
 	for _, u := range all {
-		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used), terminal.Number(u.Running), terminal.Number(u.Waiting)})
+		rows = append(rows, []string{u.Tenant, u.Server, u.Tool, fmt.Sprintf("%.0f %%", 100*u.Used),
+			terminal.Number(u.Running), terminal.Number(u.Waiting)})
 	}
 	if len(rows) > 0 {
 		inv.Printf("\n")
@@ -197,11 +209,13 @@ func printProcessTable(inv *invocation.Invocation, all []*control.Status) {
 			states[s.State]++
 		}
 		rows = append(rows, []string{
-			st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime) * time.Second), serves(st), strconv.Itoa(st.Generation.Number),
-			fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)), strconv.Itoa(st.Sessions.Count), terminal.BytesOf(st.Memory.Resident), st.Generation.Path,
+			st.Instance, st.Version, terminal.Duration(time.Duration(st.Uptime) * time.Second), serves(st),
+			strconv.Itoa(st.Generation.Number), fmt.Sprintf("%d of %d ready", states["ready"], len(st.Servers)),
+			strconv.Itoa(st.Sessions.Count), terminal.BytesOf(st.Memory.Resident), st.Generation.Path,
 		})
 	}
-	inv.Table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY", "CONFIGURATION"}, rows)
+	inv.Table([]string{"INSTANCE", "VERSION", "UPTIME", "SERVES", "GENERATION", "SERVERS", "SESSIONS", "MEMORY",
+		"CONFIGURATION"}, rows)
 	fmt.Fprint(inv.Stderr, "note: choose one with --instance\n")
 }
 

@@ -69,7 +69,8 @@ func chooseInstance(ctx context.Context, inv *invocation.Invocation, missing err
 	if len(answered) == 0 {
 		return missing
 	}
-	return fault.New(fault.ProcessAmbiguous, "there is no configuration here, so the process to reload is not known").WithHint("%s", processes.Hint(answered))
+	return fault.New(fault.ProcessAmbiguous, "there is no configuration here, so the process to reload is not known").
+		WithHint("%s", processes.Hint(answered))
 }
 
 // Reloads is the JSON form of reload.
@@ -87,7 +88,8 @@ type failedReload struct {
 func (o *reloadOptions) run(ctx context.Context) error {
 	inv := o.inv
 	if (o.yes || o.connect) && !o.plan {
-		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").WithHint("write `junctor reload --plan`, or leave them out")
+		return fault.New(fault.Usage, "--yes and --connect are for reload --plan").
+			WithHint("write `junctor reload --plan`, or leave them out")
 	}
 	if o.instance == "" {
 		// A person at a terminal is asked to trust a configuration that has changed: the
@@ -188,7 +190,8 @@ func printReloadFailures(inv *invocation.Invocation, done Reloads) {
 			inv.PrintFault("error", f.Error.Fault())
 		}
 		if f.Error.Code != fault.ProcessUnreachable {
-			fmt.Fprintf(inv.Stderr, "process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
+			fmt.Fprintf(inv.Stderr,
+				"process %s was not reloaded; the configuration before stays in effect\n", f.Instance)
 		}
 	}
 }

@@ -33,7 +33,9 @@ The exit status is that of the new connection. To use a changed configuration, r
 		Example: `  junctor restart github`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return fault.New(fault.Usage, "SERVER is missing after junctor restart").WithHint("name a server that `junctor status` lists; `junctor reload` reads the configuration again")
+				return fault.New(fault.Usage, "SERVER is missing after junctor restart").WithHint(
+					"name a server that `junctor status` lists; `junctor reload` reads the configuration again",
+				)
 			}
 			return verb.Takes("SERVER")(cmd, args)
 		},

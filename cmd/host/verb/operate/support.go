@@ -34,7 +34,8 @@ func isSupportBundle(path string) bool { return strings.HasSuffix(strings.ToLowe
 const toStdout = "-"
 
 // bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
-func bundleToStdout(ctx context.Context, inv *invocation.Invocation, p *patient, found []doctor.Finding, checks int) error {
+func bundleToStdout(ctx context.Context, inv *invocation.Invocation, p *patient, found []doctor.Finding,
+	checks int) error {
 	inside, err := writeBundle(ctx, inv.Stdout, p, found, checks)
 	if err != nil {
 		return terminal.WriteFault("standard output", err)

@@ -62,7 +62,8 @@ func (o *topOptions) run(ctx context.Context) error {
 		return topOnce(ctx, inv, process)
 	}
 	return top.Run(ctx, top.Options{
-		Source: process.Instance, Operator: process.Instance, Clean: terminal.Safe, Record: recordText, Plain: inv.Get("NO_COLOR") != "",
+		Source: process.Instance, Operator: process.Instance, Clean: terminal.Safe, Record: recordText,
+		Plain: inv.Get("NO_COLOR") != "",
 	}, tea.WithInput(inv.Stdin), tea.WithOutput(inv.Stdout.File))
 }
 
@@ -75,7 +76,8 @@ func canDraw(inv *invocation.Invocation) error {
 	case !inv.OutTTY || !terminal.IsTerminal(inv.Stdin):
 		return fault.New(fault.Usage, "junctor top needs a terminal for its keys and its table").WithHint(hint)
 	case inv.Get("TERM") == "dumb" || inv.Get("TERM") == "":
-		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", inv.Get("TERM")).WithHint(hint)
+		return fault.New(fault.Usage, "junctor top cannot draw on this terminal: TERM is %q", inv.Get("TERM")).
+			WithHint(hint)
 	}
 	return nil
 }

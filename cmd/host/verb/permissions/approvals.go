@@ -39,8 +39,9 @@ confirm block in the policy says otherwise.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	list := &cobra.Command{
-		Use: "list", Short: "List what waits, and what was answered", Args: verb.Takes(), ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
+		Use: "list", Short: "List what waits, and what was answered", Args: verb.Takes(),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	show := &cobra.Command{
 		Use: "show ID", Short: "Show a call with its arguments", Args: verb.Takes("ID"), ValidArgsFunction: o.completes,
@@ -48,7 +49,8 @@ confirm block in the policy says otherwise.`,
 			return o.show(cmd.Context(), args[0])
 		},
 	}
-	for _, c := range []*cobra.Command{list, show, o.answerVerb("approve"), o.answerVerb("deny"), o.answerVerb("revoke")} {
+	for _, c := range []*cobra.Command{list, show, o.answerVerb("approve"), o.answerVerb("deny"),
+		o.answerVerb("revoke")} {
 		processes.Flag(inv, c, &o.instance)
 		cmd.AddCommand(c)
 	}
@@ -64,26 +66,32 @@ func (o *approvalsOptions) answerVerb(word string) *cobra.Command {
 		about = " an approval that is not used up"
 	}
 	cmd := &cobra.Command{
-		Use: word + " ID", Short: strings.ToUpper(word[:1]) + word[1:] + about, Args: verb.Takes("ID"), ValidArgsFunction: o.completes,
+		Use: word + " ID", Short: strings.ToUpper(word[:1]) + word[1:] + about, Args: verb.Takes("ID"),
+		ValidArgsFunction: o.completes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !control.ValidBy(answer.By) {
-				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit", control.MostBy)
+				return fault.New(fault.Usage, "--by is at most %d bytes of printable text with a letter or a digit",
+					control.MostBy)
 			}
 			if !approval.ValidReason(answer.Reason) {
-				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text with a letter or a digit", approval.MostReason)
+				return fault.New(fault.Usage, "--reason is at most %d bytes of printable text with a letter or a digit",
+					approval.MostReason)
 			}
 			return o.answer(cmd.Context(), args[0], answer)
 		},
 	}
 	cmd.Flags().StringVar(&answer.By, "by", "", "the `PERSON` for whom you answer, for the audit log; you if not given")
 	if word != "revoke" {
-		cmd.Flags().StringVar(&answer.Reason, "reason", "", "a `TEXT` that says why, such as a ticket; the audit log has it, and a client whose call is denied")
+		cmd.Flags().StringVar(&answer.Reason, "reason", "",
+			"a `TEXT` that says why, such as a ticket; the audit log has it, and a client whose call is denied")
 	}
 	return cmd
 }
 
 // completes completes the ids that wait.
-func (o *approvalsOptions) completes(cmd *cobra.Command, args []string, _ string) (ids []string, _ cobra.ShellCompDirective) {
+func (o *approvalsOptions) completes(cmd *cobra.Command, args []string, _ string) (
+	ids []string, _ cobra.ShellCompDirective,
+) {
 	if len(args) == 0 {
 		all, _, _ := o.all(cmd.Context())
 		for _, a := range all {
@@ -111,7 +119,8 @@ func (o *approvalsOptions) all(ctx context.Context) (all []control.Approval, fro
 	for _, process := range found {
 		some, err := process.Approvals(ctx)
 		if control.IsStarted(err) && o.instance == "" {
-			o.inv.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "") // as a server of another one
+			// As a server of another one.
+			o.inv.Warn(fmt.Sprintf("process %s is not asked: Junctor started it", process.Name), "")
 			continue
 		}
 		if err != nil {
@@ -132,7 +141,8 @@ func (o *approvalsOptions) run(ctx context.Context) error {
 	}
 	var rows [][]string
 	for _, a := range all {
-		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item, terminal.Since(a.Since) + " ago", terminal.Duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
+		rows = append(rows, []string{a.ID, stateOfApproval(a), a.Subject, a.Tenant, a.Server, a.Item,
+			terminal.Since(a.Since) + " ago", terminal.Duration(time.Until(a.Expires)), shortArguments(a.Arguments)})
 	}
 	if len(rows) == 0 {
 		o.inv.Printf("nothing waits for an approval\n")
@@ -176,7 +186,8 @@ func (o *approvalsOptions) find(ctx context.Context, id string) (control.Approva
 	}
 	i := slices.IndexFunc(all, func(a control.Approval) bool { return a.ID == id })
 	if i < 0 {
-		return control.Approval{}, control.Answer{}, fault.New(fault.ApprovalUnknown, "nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
+		return control.Approval{}, control.Answer{}, fault.New(fault.ApprovalUnknown,
+			"nothing waits for an approval under %q", id).WithHint("junctor approvals lists what waits")
 	}
 	at := slices.IndexFunc(from, func(a control.Answer) bool { return a.Name == all[i].Instance })
 	return all[i], from[at], nil

@@ -22,7 +22,8 @@ import (
 
 // Policy returns the verb policy.
 func Policy(inv *invocation.Invocation) *cobra.Command {
-	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: verb.TakesVerb, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{Use: "policy", Short: "Show what the policy means", Args: verb.TakesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	f := items.Flags{Need: items.ToolLists, Needs: invocation.Needs{Known: true}}
 	classified := &cobra.Command{
 		Use:   "classify [SERVER…]",
@@ -33,7 +34,8 @@ Nothing that a server says about its own tool makes it read. Patterns in tools {
 the words of the name do. A tool that is ambiguous counts as one that writes.`,
 		ValidArgsFunction: inv.CompletesFor(&f.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return items.Lists(cmd.Context(), inv, args, f, func(app *host.App, of func(string) bool) error { return printClasses(inv, app, of) })
+			return items.Lists(cmd.Context(), inv, args, f,
+				func(app *host.App, of func(string) bool) error { return printClasses(inv, app, of) })
 		},
 	}
 	f.Add(inv, classified)
@@ -46,11 +48,13 @@ the words of the name do. A tool that is ambiguous counts as one that writes.`,
 command line. "depends" means that the arguments decide; junctor why explains a cell.`,
 		ValidArgsFunction: inv.CompletesFor(&g.Needs, items.CompleteServers),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return items.Lists(cmd.Context(), inv, args, g, func(app *host.App, of func(string) bool) error { return printTable(inv, app, of, subjects) })
+			return items.Lists(cmd.Context(), inv, args, g,
+				func(app *host.App, of func(string) bool) error { return printTable(inv, app, of, subjects) })
 		},
 	}
 	g.Add(inv, table)
-	table.Flags().StringArrayVar(&subjects, "subject", nil, "only the columns of this `SUBJECT` or role; repeat it for several")
+	table.Flags().StringArrayVar(&subjects, "subject", nil,
+		"only the columns of this `SUBJECT` or role; repeat it for several")
 	cmd.AddCommand(classified, table, replayVerb(inv))
 	return cmd
 }
@@ -73,12 +77,14 @@ func printClasses(inv *invocation.Invocation, app *host.App, of func(server stri
 			continue
 		}
 		c := t.Class
-		all = append(all, classJSON{t.Server, app.Hide(t.Name), c.Kind.String(), c.Confidence, string(c.Source), c.Reasons})
+		all = append(all,
+			classJSON{t.Server, app.Hide(t.Name), c.Kind.String(), c.Confidence, string(c.Source), c.Reasons})
 		access := c.Kind.String()
 		if c.Kind == classify.Ambiguous {
 			access = "[!] " + access
 		}
-		rows = append(rows, []string{t.Server, app.Hide(t.Name), access, fmt.Sprintf("%.2f", c.Confidence), string(c.Source), strings.Join(c.Reasons, ", ")})
+		rows = append(rows, []string{t.Server, app.Hide(t.Name), access, fmt.Sprintf("%.2f", c.Confidence),
+			string(c.Source), strings.Join(c.Reasons, ", ")})
 	}
 	if inv.Machine() {
 		return inv.PrintJSON(all)
@@ -115,10 +121,12 @@ func printTable(inv *invocation.Invocation, app *host.App, of func(server string
 	shown := columns(app)
 	if len(only) > 0 {
 		shown = slices.DeleteFunc(shown, func(c column) bool {
-			return !slices.Contains(only, c.name) && !slices.Contains(only, c.who.Subject) && !slices.Contains(only, strings.TrimPrefix(c.name, "role "))
+			return !slices.Contains(only, c.name) && !slices.Contains(only, c.who.Subject) &&
+				!slices.Contains(only, strings.TrimPrefix(c.name, "role "))
 		})
 		if len(shown) == 0 {
-			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])
+			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).
+				WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])
 		}
 	}
 	cells := []tableJSON{}
@@ -137,7 +145,8 @@ func printTable(inv *invocation.Invocation, app *host.App, of func(server string
 		table.tools = append(table.tools, []string{t.Server, app.Hide(t.Name), t.Class.Kind.String()})
 		for i, c := range shown {
 			d := items.DecisionOn(app, c.who, t)
-			cells = append(cells, tableJSON{c.name, t.Server, app.Hide(t.Name), t.Class.Kind.String(), d.Verdict.String(), d.Rule})
+			cells = append(cells,
+				tableJSON{c.name, t.Server, app.Hide(t.Name), t.Class.Kind.String(), d.Verdict.String(), d.Rule})
 			table.columns[i].cells = append(table.columns[i].cells, d.Verdict.String())
 		}
 	}
@@ -195,7 +204,8 @@ func (o *testOptions) run(ctx context.Context) error {
 	inv.TellDiagnostics(app, warned)
 	all, failed := []testJSON{}, 0
 	for _, r := range check.RunTests(app.Config(), app) {
-		all = append(all, testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
+		all = append(all,
+			testJSON{r.Test.Name, r.Use.At.String(), r.Use.Item.String(), r.Use.Expect, r.Got, r.Rule, r.Passed})
 		if !r.Passed {
 			failed++
 		}
@@ -222,12 +232,15 @@ func (o *testOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case len(all) == 0:
-		return fault.New(fault.TestFailed, "the configuration has no test blocks").WithHint("docs/permissions.md shows one")
+		return fault.New(fault.TestFailed, "the configuration has no test blocks").
+			WithHint("docs/permissions.md shows one")
 	case o.strict && len(warned) > 0 && failed == 0:
-		return fault.New(fault.TestFailed, "%s about the test blocks", terminal.Count(len(warned), "warning")).WithHint("correct the names; without --strict warnings do not fail")
+		return fault.New(fault.TestFailed, "%s about the test blocks", terminal.Count(len(warned), "warning")).
+			WithHint("correct the names; without --strict warnings do not fail")
 	}
 	if failed > 0 {
-		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).WithHint("junctor why explains a decision")
+		return fault.New(fault.TestFailed, "%d of %d tested uses are not decided as expected", failed, len(all)).
+			WithHint("junctor why explains a decision")
 	}
 	return nil
 }

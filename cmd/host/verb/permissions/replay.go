@@ -45,7 +45,8 @@ be decided are counted. Claims and scopes of tokens are not recorded, so conditi
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	o.Add(cmd, 0)
-	cmd.Flags().StringVar(&o.with, "with", "", "the configuration with the other policy: a `FILE`, or a directory of *.hcl files")
+	cmd.Flags().StringVar(&o.with, "with", "",
+		"the configuration with the other policy: a `FILE`, or a directory of *.hcl files")
 	return cmd
 }
 
@@ -142,9 +143,11 @@ func replayed(ctx context.Context, app *host.App, r *audit.Reader, filter audit.
 			report.Same++
 			return true
 		}
-		key := replayKey{row.Subject, row.Tenant, strings.Join(row.Roles, ", "), row.Server, row.ItemKind, row.Item, row.Decision, now, d.Rule}
+		key := replayKey{row.Subject, row.Tenant, strings.Join(row.Roles, ", "), row.Server, row.ItemKind, row.Item,
+			row.Decision, now, d.Rule}
 		if all[key] == nil {
-			all[key] = &replayJSON{Subject: key.subject, Tenant: key.tenant, Roles: key.roles, Server: key.server, Kind: key.kind, Item: key.item, Recorded: key.recorded, Now: now, Rule: d.Rule}
+			all[key] = &replayJSON{Subject: key.subject, Tenant: key.tenant, Roles: key.roles, Server: key.server,
+				Kind: key.kind, Item: key.item, Recorded: key.recorded, Now: now, Rule: d.Rule}
 		}
 		all[key].Uses++
 		all[key].Last, all[key].Row = row.Time, row.Seq
@@ -162,7 +165,8 @@ func replayed(ctx context.Context, app *host.App, r *audit.Reader, filter audit.
 // decideAgain asks the policy about a recorded use. The verdict is policy.Depends if it
 // depends on arguments that the row does not have.
 func decideAgain(app *host.App, row *audit.Row) policy.Decision {
-	who := authn.Principal{Subject: row.Subject, Tenant: row.Tenant, Issuer: row.Issuer, Method: row.Proof, Roles: row.Roles, Groups: row.Groups}
+	who := authn.Principal{Subject: row.Subject, Tenant: row.Tenant, Issuer: row.Issuer, Method: row.Proof,
+		Roles: row.Roles, Groups: row.Groups}
 	item := policy.Item{Server: row.Server, Kind: policy.Kind(row.ItemKind), Name: row.Item}
 	var tool *catalog.Tool
 	if item.Kind == policy.Tool {
@@ -175,7 +179,8 @@ func decideAgain(app *host.App, row *audit.Row) policy.Decision {
 	}
 	q := policy.Query{Principal: &who, Item: item, Request: recordedRequest{row}}
 	d := app.Explain(q, tool, nil).Decision
-	if d.Verdict == policy.Depends && len(row.Arguments) > 0 && row.Arguments[0] == '{' && !strings.Contains(string(row.Arguments), "***") {
+	if d.Verdict == policy.Depends && len(row.Arguments) > 0 && row.Arguments[0] == '{' &&
+		!strings.Contains(string(row.Arguments), "***") {
 		d = app.Explain(q, tool, row.Arguments).Decision
 	}
 	return d
@@ -213,6 +218,7 @@ func printReplay(inv *invocation.Invocation, r *replayReport) {
 	different := r.Uses - r.Same - r.Undecided
 	inv.Printf("%d of %d recorded uses would be decided otherwise\n", different, r.Uses)
 	if r.Undecided > 0 {
-		inv.Printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n", r.Undecided)
+		inv.Printf("%d cannot be decided: they depend on arguments, of which the log has digests only; arguments = \"full\" in the audit block stores them\n",
+			r.Undecided)
 	}
 }

@@ -98,7 +98,8 @@ is left out.`,
 	cmd.MarkFlagsMutuallyExclusive("resource", "prompt")
 	cmd.Flags().StringVar(&o.address, "address", "", "the `ADDRESS` that the request comes from")
 	cmd.Flags().StringVar(&o.client, "client", "", "the `NAME` of the client program")
-	cmd.Flags().StringVar(&o.time, "time", "", "the `TIME` of the request, such as 2026-03-01T22:30 in the time zone of the policy; now if not given")
+	cmd.Flags().StringVar(&o.time, "time", "",
+		"the `TIME` of the request, such as 2026-03-01T22:30 in the time zone of the policy; now if not given")
 	return cmd
 }
 
@@ -180,8 +181,10 @@ func (o *whyOptions) run(ctx context.Context) error {
 	}
 	x := app.Explain(q, tool, args)
 	out := whyJSON{
-		Subject: who.Subject, Tenant: who.Tenant, Roles: terminal.List(x.Roles), Server: item.Server, Kind: item.Kind, Item: item.Name,
-		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(), Rules: terminal.List(x.Rules), Changes: []string{},
+		Subject: who.Subject, Tenant: who.Tenant, Roles: terminal.List(x.Roles), Server: item.Server,
+		Kind: item.Kind, Item: item.Name,
+		Decision: x.Decision.Verdict.String(), Rule: x.Decision.Rule, Because: x.Decision.Because(),
+		Rules: terminal.List(x.Rules), Changes: []string{},
 	}
 	out.Unknown = unknownOf(app, who, o.principalFlags)
 	if needed := x.Decision.Approval(); needed != nil {
@@ -211,7 +214,8 @@ func (o *whyOptions) run(ctx context.Context) error {
 // unknownOf says what the credential of a subject could add to its rights, and was not given.
 func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
 	p := app.Config().Policy
-	asks := len(p.Roles) > 0 || slices.ContainsFunc(p.Members, func(m policy.Membership) bool { return m.Holder.Kind == "group" })
+	asks := len(p.Roles) > 0 ||
+		slices.ContainsFunc(p.Members, func(m policy.Membership) bool { return m.Holder.Kind == "group" })
 	if who.Method != "" || len(f.groups)+len(f.roles) > 0 || !asks {
 		return ""
 	}
@@ -219,7 +223,8 @@ func unknownOf(app *host.App, who authn.Principal, f principalFlags) string {
 }
 
 // whyItem returns the item that why is about, with the arguments of a call.
-func whyItem(ctx context.Context, inv *invocation.Invocation, app *host.App, name string, words []string, o *whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
+func whyItem(ctx context.Context, inv *invocation.Invocation, app *host.App, name string, words []string,
+	o *whyOptions) (item policy.Item, tool *catalog.Tool, args []byte, err error) {
 	if o.resource || o.prompt {
 		kind := policy.Resource
 		if o.prompt {

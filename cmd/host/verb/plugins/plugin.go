@@ -32,8 +32,10 @@ import (
 
 // Plugin returns the verb plugin.
 func Plugin(inv *invocation.Invocation) *cobra.Command {
-	group := &cobra.Command{Use: "plugin", Short: "List and describe plugins, and show their logs", Args: verb.TakesVerb,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	group := &cobra.Command{
+		Use: "plugin", Short: "List and describe plugins, and show their logs", Args: verb.TakesVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	o := &logsOptions{inv: inv, lines: 100}
 	logs := &cobra.Command{
 		Use:               "logs NAME",
@@ -158,7 +160,8 @@ func knownPlugins(ctx context.Context, inv *invocation.Invocation) ([]pluginJSON
 				found[name] = unusable(name, plugin.BuiltinSource+name, "", err)
 				continue
 			}
-			found[name] = listed(name, plugin.BuiltinSource+name, host.Described{Path: path, Digest: digest, Manifest: m}, "")
+			found[name] = listed(name, plugin.BuiltinSource+name,
+				host.Described{Path: path, Digest: digest, Manifest: m}, "")
 		}
 	}
 	list := []pluginJSON{}
@@ -254,7 +257,8 @@ func pluginPath(ctx context.Context, inv *invocation.Invocation, word string) (s
 		names = append(names, p.Name)
 	}
 	unknown := fault.New(fault.PluginNotFound, "there is no plugin %q", word)
-	return "", verb.WithSuggestion(unknown, suggest.Nearest(word, names), "run `junctor plugin list` to list the plugins")
+	return "", verb.WithSuggestion(unknown, suggest.Nearest(word, names),
+		"run `junctor plugin list` to list the plugins")
 }
 
 // printSchema prints the settings of a block.

@@ -51,7 +51,8 @@ func finishLists(inv *invocation.Invocation, app *host.App) {
 // nothing and prints nothing: serve starts it when its client has left.
 func FinishLists(inv *invocation.Invocation) *cobra.Command {
 	return &cobra.Command{
-		Use: listreader.Verb, Hidden: true, Args: cobra.NoArgs, Short: "Read the lists of servers that are not known yet",
+		Use: listreader.Verb, Hidden: true, Args: cobra.NoArgs,
+		Short: "Read the lists of servers that are not known yet",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), finishLimit)
 			defer cancel()

@@ -67,7 +67,8 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 	}
 	for _, dir := range watchedDirs(s.app.Config()) {
 		if err := files.Add(dir); err != nil {
-			s.inv.Log.Warn("changes of the configuration are noticed by polling only", "directory", dir, "every", watchPoll, "error", err)
+			s.inv.Log.Warn("changes of the configuration are noticed by polling only",
+				"directory", dir, "every", watchPoll, "error", err)
 		}
 	}
 	w := &configWatch{thisInstance: s, files: files, known: s.read}

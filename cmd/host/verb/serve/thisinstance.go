@@ -73,13 +73,15 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 // process of the configuration may serve it. A client on standard input reads the log, so the
 // log has no link that signs in then.
 func (s *thisInstance) serveConsole(ctx context.Context, optional bool) (stop func(), err error) {
-	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.inv.Records, Reload: s.reloadBy, Listening: func(address, link string) {
-		if link != "" && s.transport == "http" {
-			s.inv.Log.Info("the console is served; the link works once, within five minutes", "address", address, "link", link)
-			return
-		}
-		s.inv.Log.Info("the console is served", "address", address)
-	}})
+	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.inv.Records, Reload: s.reloadBy,
+		Listening: func(address, link string) {
+			if link != "" && s.transport == "http" {
+				s.inv.Log.Info("the console is served; the link works once, within five minutes",
+					"address", address, "link", link)
+				return
+			}
+			s.inv.Log.Info("the console is served", "address", address)
+		}})
 }
 
 // serveAt records the address of the endpoint.
@@ -93,14 +95,16 @@ func (s *thisInstance) serveAt(address string) {
 func (s *thisInstance) Status(ctx context.Context) *control.Status {
 	st := s.app.Status(ctx)
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
-	st.Version, st.Transport, st.Started, st.Uptime = s.inv.Version, s.transport, s.started, int64(time.Since(s.started).Seconds())
+	st.Version, st.Transport, st.Started, st.Uptime = s.inv.Version, s.transport, s.started,
+		int64(time.Since(s.started).Seconds())
 	st.Directory, _ = os.Getwd() // empty if it is gone
 	use := control.UseOf(st.PID)
 	st.Memory.Resident, st.Memory.CPU = use.Memory, use.CPU
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st.Address, st.Generation.Failed = s.address, s.failed
-	st.Activity.Reloads, st.Activity.FailedReloads, st.Activity.LastReload = s.reloads.Reloads, s.reloads.FailedReloads, s.reloads.LastReload
+	st.Activity.Reloads, st.Activity.FailedReloads, st.Activity.LastReload = s.reloads.Reloads, s.reloads.FailedReloads,
+		s.reloads.LastReload
 	return st
 }
 
@@ -121,8 +125,10 @@ func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reload
 		return nil, &control.Failure{Error: terminal.ErrorOf(err), Diagnostics: said, Text: text.String()}
 	}
 	return &control.Reloaded{
-		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: terminal.List(changed.Added), Changed: terminal.List(changed.Changed),
-		Removed: terminal.List(changed.Removed), Restart: terminal.List(changed.Pending), Warnings: said, Text: text.String(),
+		Instance: strconv.Itoa(os.Getpid()), Generation: changed.Generation, Added: terminal.List(changed.Added),
+		Changed: terminal.List(changed.Changed),
+		Removed: terminal.List(changed.Removed), Restart: terminal.List(changed.Pending), Warnings: said,
+		Text: text.String(),
 	}, nil
 }
 
@@ -147,7 +153,8 @@ func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.F
 	if err := host.Disconnect(s.app, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
-	return &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}, nil
+	return &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server,
+		Took: time.Since(begun).Milliseconds()}, nil
 }
 
 // Connect implements control.Operator.
@@ -179,7 +186,8 @@ func (s *thisInstance) AwaitLogin(ctx context.Context, server string) (*control.
 
 // changed describes a server after a change that began at a time.
 func (s *thisInstance) changed(ctx context.Context, server string, begun time.Time) *control.Restarted {
-	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server, Took: time.Since(begun).Milliseconds()}
+	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server,
+		Took: time.Since(begun).Milliseconds()}
 	for _, st := range s.app.Status(ctx).Servers {
 		if st.Server == server {
 			done.PID = st.PID
@@ -193,7 +201,8 @@ func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *cont
 	if err := s.app.SetLogLevel(l.Server, l.Level); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
-	s.inv.Log.Info("the level of the log is another one until the process ends", "level", l.Level, "of", cmp.Or(l.Server, "the process"))
+	s.inv.Log.Info("the level of the log is another one until the process ends",
+		"level", l.Level, "of", cmp.Or(l.Server, "the process"))
 	l.Instance = strconv.Itoa(os.Getpid())
 	return &l, nil
 }
@@ -239,7 +248,8 @@ func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval
 	if who := personAtSocket(a); a.Verb == "revoke" {
 		done, err = s.app.Approvals().Revoke(id, who)
 	} else {
-		done, err = s.app.Approvals().Answer(id, approval.Answer{Person: who, Approve: a.Verb == "approve", Reason: a.Reason})
+		done, err = s.app.Approvals().Answer(id,
+			approval.Answer{Person: who, Approve: a.Verb == "approve", Reason: a.Reason})
 	}
 	if err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -282,7 +292,8 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, s
 		f := fault.As(err)
 		s.app.AnnounceReload(nil, err)
 		s.setFailed(&control.FailedReload{At: time.Now(), Error: terminal.ErrorOf(err)})
-		s.inv.Log.Error("the configuration was not reloaded; the one before stays in effect", "error", err, "at", f.At, "hint", f.Hint)
+		s.inv.Log.Error("the configuration was not reloaded; the one before stays in effect",
+			"error", err, "at", f.At, "hint", f.Hint)
 		return nil, diags, err
 	}
 	diags = append(diags, doctor.MissingPrograms(doctor.ProgramsOf(s.app.Config()))...)
@@ -317,7 +328,8 @@ func (s *thisInstance) setFailed(f *control.FailedReload) {
 
 // logChanges logs what a reload changed.
 func (s *thisInstance) logChanges(r *host.Reloaded) {
-	s.inv.Log.Info("reloaded the configuration", "generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
+	s.inv.Log.Info("reloaded the configuration",
+		"generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
 	for _, p := range r.Pending {
 		s.inv.Log.Warn("a setting takes effect after a restart only", "setting", p.Setting, "effect", p.Effect)
 	}

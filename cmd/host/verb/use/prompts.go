@@ -137,7 +137,8 @@ func (o *promptOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reply, err := app.Gateway.CallLocally(ctx, gateway.LocalCall{Method: mcp.MethodGetPrompt, Params: params, Prompt: p})
+	reply, err := app.Gateway.CallLocally(ctx,
+		gateway.LocalCall{Method: mcp.MethodGetPrompt, Params: params, Prompt: p})
 	wait.Stop()
 	if err != nil {
 		return err
