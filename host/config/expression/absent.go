@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// With Options.AbsentInputs, env() and file() return a placeholder for an input that is not
+// With Inputs.Absent, env() and file() return a placeholder for an input that is not
 // there, like that of a stored secret: it may be passed on and not inspected, and a connection
 // that needs it fails.
 

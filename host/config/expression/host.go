@@ -62,7 +62,7 @@ func (h Host) IsSkipped(e hclsyntax.Expression) bool { return h.ev.inputs.Static
 func (h Host) IsLate(text string) bool { return h.ev.Keyring.Contains(text) }
 
 // Path implements [language.Host]. A relative path starts at the directory of the file.
-// The path is one of those that no wrapped program may change; see [Config.Used].
+// The path is one of [Evaluator.Named], which no wrapped program may change.
 func (h Host) Path(file, path string) string {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(h.ev.Files.DirOf(file), path)
