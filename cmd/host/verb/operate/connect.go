@@ -13,17 +13,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-// switchOptions are the argument and the flag of connect and disconnect.
+// switchOptions are the argument and the flag of connect, disconnect and restart.
 type switchOptions struct {
 	inv              *invocation.Invocation
 	server, instance string
-	doing, done      string
+	doing            string                          // for example "connecting"
+	done             func(*control.Restarted) string // for example "is connected"
 	do               func(i *control.Instance, ctx context.Context, server string) (*control.Restarted, error)
 }
 
 // Disconnect returns the verb disconnect.
 func Disconnect(inv *invocation.Invocation) *cobra.Command {
-	o := &switchOptions{inv: inv, doing: "disconnecting", done: "is disconnected", do: (*control.Instance).Disconnect}
+	o := &switchOptions{inv: inv, doing: "disconnecting", done: always("is disconnected"),
+		do: (*control.Instance).Disconnect}
 	cmd := &cobra.Command{
 		Use:   "disconnect SERVER",
 		Short: "Disconnect a server of a running junctor serve, until it is connected again",
@@ -46,7 +48,7 @@ a server for good, write enabled = false in its block.`,
 
 // Connect returns the verb connect.
 func Connect(inv *invocation.Invocation) *cobra.Command {
-	o := &switchOptions{inv: inv, doing: "connecting", done: "is connected", do: (*control.Instance).Connect}
+	o := &switchOptions{inv: inv, doing: "connecting", done: always("is connected"), do: (*control.Instance).Connect}
 	cmd := &cobra.Command{
 		Use:   "connect SERVER",
 		Short: "Connect a server of a running junctor serve, also one that was disconnected",
@@ -64,7 +66,12 @@ junctor disconnect did. Clients are told if the lists change. The exit status is
 	return cmd
 }
 
-// run asks a running process to connect or disconnect a server, and says that it is done.
+// always returns a function that returns text for every result.
+func always(text string) func(*control.Restarted) string {
+	return func(*control.Restarted) string { return text }
+}
+
+// run asks a running process to connect, disconnect or restart a server, and prints the result.
 func (o *switchOptions) run(ctx context.Context) error {
 	inv := o.inv
 	process, err := processes.One(ctx, inv, o.instance)
@@ -83,7 +90,7 @@ func (o *switchOptions) run(ctx context.Context) error {
 	if inv.Machine() {
 		return inv.PrintJSON(result)
 	}
-	inv.Printf("%s %s, after %s\n", result.Server, o.done,
+	inv.Printf("%s %s, after %s\n", result.Server, o.done(result),
 		(time.Duration(result.Took) * time.Millisecond).Round(10*time.Millisecond))
 	return nil
 }

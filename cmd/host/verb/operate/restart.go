@@ -1,8 +1,7 @@
 package operate
 
 import (
-	"context"
-	"time"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -10,18 +9,13 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/items"
 	"github.com/junctor-mcp/junctor/cmd/host/processes"
 	"github.com/junctor-mcp/junctor/cmd/host/verb"
+	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// restartOptions are the argument and the flag of restart.
-type restartOptions struct {
-	inv              *invocation.Invocation
-	server, instance string
-}
-
 // Restart returns the verb restart.
 func Restart(inv *invocation.Invocation) *cobra.Command {
-	o := &restartOptions{inv: inv}
+	o := &switchOptions{inv: inv, doing: "restarting", done: restarted, do: (*control.Instance).Restart}
 	cmd := &cobra.Command{
 		Use:   "restart SERVER",
 		Short: "Restart a server of a running junctor serve",
@@ -49,29 +43,10 @@ The exit status is that of the new connection. To use a changed configuration, r
 	return cmd
 }
 
-func (o *restartOptions) run(ctx context.Context) error {
-	inv := o.inv
-	process, err := processes.One(ctx, inv, o.instance)
-	if err != nil {
-		return err
+// restarted returns what restart prints after the name of the server.
+func restarted(result *control.Restarted) string {
+	if result.PID == 0 {
+		return "is connected again"
 	}
-	if err := processes.KnowsAll(process.Status, []string{o.server}, false); err != nil {
-		return err
-	}
-	wait := inv.Spin("restarting " + o.server)
-	done, err := process.Restart(ctx, o.server)
-	wait.Stop()
-	if err != nil {
-		return err
-	}
-	if inv.Machine() {
-		return inv.PrintJSON(done)
-	}
-	took := (time.Duration(done.Took) * time.Millisecond).Round(10 * time.Millisecond)
-	if done.PID == 0 {
-		inv.Printf("%s is connected again, after %s\n", done.Server, took)
-		return nil
-	}
-	inv.Printf("%s runs again as process %d, after %s\n", done.Server, done.PID, took)
-	return nil
+	return fmt.Sprintf("runs again as process %d", result.PID)
 }
