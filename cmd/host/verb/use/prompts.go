@@ -20,26 +20,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// promptsOptions are the arguments and flags of prompts.
-type promptsOptions struct {
-	inv     *invocation.Invocation
-	servers []string
-	items.Flags
-}
-
 // Prompts returns the verb prompts.
 func Prompts(inv *invocation.Invocation) *cobra.Command {
-	o := &promptsOptions{inv: inv, Flags: items.Flags{Need: items.PromptLists}}
+	flags := &items.Flags{Need: items.PromptLists}
 	cmd := &cobra.Command{
 		Use:               "prompts [SERVER…]",
 		Short:             "List prompts",
-		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.servers = args
-			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
-		},
+		ValidArgsFunction: inv.CompletesFor(&flags.Needs, items.CompleteServers),
+		RunE: listing(inv, flags, func(app *host.App, of func(server string) bool) error {
+			return printPrompts(inv, app, of)
+		}),
 	}
-	o.Add(inv, cmd)
+	flags.Add(inv, cmd)
 	return cmd
 }
 
@@ -51,13 +43,6 @@ type promptJSON struct {
 	Title       string             `json:"title,omitempty"`
 	Description string             `json:"description,omitempty"`
 	Arguments   []catalog.Argument `json:"arguments,omitempty"`
-}
-
-func (o *promptsOptions) run(ctx context.Context) error {
-	inv := o.inv
-	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(string) bool) error {
-		return printPrompts(inv, app, of)
-	})
 }
 
 func printPrompts(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {

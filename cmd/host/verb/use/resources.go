@@ -19,26 +19,18 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// resourcesOptions are the arguments and flags of resources.
-type resourcesOptions struct {
-	inv     *invocation.Invocation
-	servers []string
-	items.Flags
-}
-
 // Resources returns the verb resources.
 func Resources(inv *invocation.Invocation) *cobra.Command {
-	o := &resourcesOptions{inv: inv, Flags: items.Flags{Need: items.ResourceLists}}
+	flags := &items.Flags{Need: items.ResourceLists}
 	cmd := &cobra.Command{
 		Use:               "resources [SERVER…]",
 		Short:             "List resources and resource templates",
-		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.servers = args
-			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
-		},
+		ValidArgsFunction: inv.CompletesFor(&flags.Needs, items.CompleteServers),
+		RunE: listing(inv, flags, func(app *host.App, of func(server string) bool) error {
+			return printResources(inv, app, of)
+		}),
 	}
-	o.Add(inv, cmd)
+	flags.Add(inv, cmd)
 	return cmd
 }
 
@@ -50,13 +42,6 @@ type resourceJSON struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
 	MIME        string `json:"mimeType,omitempty"`
-}
-
-func (o *resourcesOptions) run(ctx context.Context) error {
-	inv := o.inv
-	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(string) bool) error {
-		return printResources(inv, app, of)
-	})
 }
 
 func printResources(inv *invocation.Invocation, app *host.App, of func(server string) bool) error {

@@ -1,7 +1,6 @@
 package use
 
 import (
-	"context"
 	"encoding/json"
 
 	"github.com/spf13/cobra"
@@ -15,16 +14,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// toolsOptions are the arguments and flags of tools.
-type toolsOptions struct {
-	inv     *invocation.Invocation
-	servers []string
-	items.Flags
-}
-
 // Tools returns the verb tools.
 func Tools(inv *invocation.Invocation) *cobra.Command {
-	o := &toolsOptions{inv: inv, Flags: items.Flags{Tools: true, Need: items.ToolLists}}
+	flags := &items.Flags{Tools: true, Need: items.ToolLists}
 	cmd := &cobra.Command{
 		Use:   "tools [SERVER…]",
 		Short: "List tools",
@@ -32,14 +24,17 @@ func Tools(inv *invocation.Invocation) *cobra.Command {
 			"not started.\n\n" +
 			"With --cost, list instead about how many tokens of a model's context each tool takes with its name,\n" +
 			"description and input schema, and the sums of the servers.",
-		ValidArgsFunction: inv.CompletesFor(&o.Needs, items.CompleteServers),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.servers = args
-			return verb.ForeignArgument(cmd, args, o.run(cmd.Context()))
-		},
+		ValidArgsFunction: inv.CompletesFor(&flags.Needs, items.CompleteServers),
+		RunE: listing(inv, flags, func(app *host.App, of func(server string) bool) error {
+			tools := visibleTools(app, of)
+			if flags.Cost {
+				return printCost(inv, tools)
+			}
+			return printTools(inv, tools)
+		}),
 	}
-	o.Add(inv, cmd)
-	cmd.Flags().BoolVar(&o.Cost, "cost", false, "show how many tokens each tool and each server takes")
+	flags.Add(inv, cmd)
+	cmd.Flags().BoolVar(&flags.Cost, "cost", false, "show how many tokens each tool and each server takes")
 	return cmd
 }
 
@@ -54,20 +49,24 @@ type toolJSON struct {
 	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
 }
 
-func (o *toolsOptions) run(ctx context.Context) error {
-	inv := o.inv
-	return items.Lists(ctx, inv, o.servers, o.Flags, func(app *host.App, of func(server string) bool) error {
-		var tools []*catalog.Tool
-		for _, t := range app.Catalog.Snapshot().Tools {
-			if of(t.Server) && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
-				tools = append(tools, t)
-			}
+// listing returns the RunE of a verb that lists items of the servers in its arguments, or of all servers. show
+// prints the items of the servers that of accepts.
+func listing(inv *invocation.Invocation, flags *items.Flags,
+	show func(app *host.App, of func(server string) bool) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		return verb.ForeignArgument(cmd, args, items.Lists(cmd.Context(), inv, args, *flags, show))
+	}
+}
+
+// visibleTools returns the tools of the wanted servers that the local user may see.
+func visibleTools(app *host.App, of func(server string) bool) []*catalog.Tool {
+	var tools []*catalog.Tool
+	for _, t := range app.Catalog.Snapshot().Tools {
+		if of(t.Server) && app.Gateway.Visible(authn.Local(), policy.Tool, t.Server, t.Name) {
+			tools = append(tools, t)
 		}
-		if o.Cost {
-			return printCost(inv, tools)
-		}
-		return printTools(inv, tools)
-	})
+	}
+	return tools
 }
 
 func printTools(inv *invocation.Invocation, tools []*catalog.Tool) error {
