@@ -1,6 +1,10 @@
 package language
 
-import "reflect"
+import (
+	"reflect"
+	"slices"
+	"sync"
+)
 
 // A Publisher is a block with public settings beyond its attributes.
 type Publisher interface {
@@ -68,11 +72,26 @@ func (a Attribute) Value(block any) any {
 	return publicValue(reflect.ValueOf(block).Elem().FieldByIndex(a.index))
 }
 
+// attributeLists has the lists of attributes by type and part: every server asks for them.
+var attributeLists sync.Map // declarationKey to []Attribute
+
 // AttributesOf returns the attributes of a block and of its nested blocks that are structs, in
-// the order of the fields. With a part they are those with that word in their tag in.
+// the order of the fields. With a part they are those with that word in their tag in. The list is
+// shared: do not change it. It is safe for concurrent use.
 func AttributesOf[T any](part string) []Attribute { return attributes(reflect.TypeFor[T](), part) }
 
-func attributes(t reflect.Type, part string) (all []Attribute) {
+// attributes returns the shared list of a type and a part, which is read once.
+func attributes(t reflect.Type, part string) []Attribute {
+	key := declarationKey{t, part}
+	if known, ok := attributeLists.Load(key); ok {
+		return known.([]Attribute)
+	}
+	known, _ := attributeLists.LoadOrStore(key, slices.Clip(readAttributes(t, part)))
+	return known.([]Attribute)
+}
+
+// readAttributes reads the attributes from the tags.
+func readAttributes(t reflect.Type, part string) (all []Attribute) {
 	d := declarationOf(t, part)
 	for _, f := range d.fields {
 		switch of := t.FieldByIndex(f.index).Type; {
