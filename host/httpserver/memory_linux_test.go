@@ -48,7 +48,6 @@ func connectWithoutReading(t *testing.T, s *httpProcess, clients int, request fu
 // TestMemoryWithUnreadAnswers checks that clients that do not read large
 // answers take a bounded amount of memory and do not delay other clients.
 func TestMemoryWithUnreadAnswers(t *testing.T) {
-	t.Parallel()
 	clients := 40
 	if soak() {
 		clients = 100
@@ -56,7 +55,6 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 	for name, header := range map[string][]string{"json": {"Accept", "application/json"},
 		"stream": {"Accept", "text/event-stream"}} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			s := startHTTP(t, t.TempDir(), serverBlocks(t, "", "bigline 15", "ok", "biglast 15"), "127.0.0.1:0")
 			v := s.newClient(t)
 			succeeds(t, v, "a__bad", 15<<20)
@@ -81,7 +79,6 @@ func TestMemoryWithUnreadAnswers(t *testing.T) {
 // its answer does not fit, also if the id is the last member. The server must
 // keep running.
 func TestAnswerAboveTheMemoryBecomesAnError(t *testing.T) {
-	t.Parallel()
 	s := startHTTP(t, t.TempDir(),
 		"gateway {\n  max_memory = \"128MiB\"\n}\n"+serverBlocks(t, "", "bigline 15", "biglast 15"), "127.0.0.1:0")
 	v := s.newClient(t)
@@ -120,7 +117,6 @@ func TestAnswerAboveTheMemoryBecomesAnError(t *testing.T) {
 // TestMemoryWithBodiesAndLogs combines large incomplete bodies, unread answers
 // in event logs, and notifications.
 func TestMemoryWithBodiesAndLogs(t *testing.T) {
-	t.Parallel()
 	clients := 40
 	if soak() {
 		clients = 100
