@@ -104,8 +104,12 @@ type Tools struct {
 
 // Validate implements [language.Validator].
 func (t *Tools) Validate(r language.Reader) {
-	exclusive(r, "allow", "deny")
-	exclusive(r, "read", "write")
+	if haveCommon(t.Allow, t.Deny) {
+		exclusive(r, "allow", "deny")
+	}
+	if haveCommon(t.Read, t.Write) {
+		exclusive(r, "read", "write")
+	}
 }
 
 // Done implements [language.Partial].

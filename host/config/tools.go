@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -46,6 +47,13 @@ func patternsOf(items []language.Item) []Pattern {
 		ps = append(ps, Pattern{Glob: e.Text, At: source.StartOf(e.At)})
 	}
 	return ps
+}
+
+// haveCommon reports whether two lists have a pattern in common.
+func haveCommon(one, other Patterns) bool {
+	return slices.ContainsFunc(one, func(p Pattern) bool {
+		return slices.ContainsFunc(other, func(o Pattern) bool { return o.Glob == p.Glob })
+	})
 }
 
 // exclusive reports a pattern in two lists that contradict each other. Two

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The words of the tag reload say what a change of a field does in a reload.
@@ -16,8 +17,15 @@ const (
 	ReloadNone       = "none"       // each generation reads the field again; no other word beside it
 )
 
+// reloadWords has the results of ReloadWords for tags without a mistake, by tag.
+var reloadWords sync.Map
+
 // ReloadWords returns the words of the tag reload of a field; none without the tag.
+// The list is shared: do not change it. It is safe for concurrent use.
 func ReloadWords(tag reflect.StructTag) ([]string, error) {
+	if known, ok := reloadWords.Load(tag); ok {
+		return known.([]string), nil
+	}
 	words := list(tag.Get("reload"))
 	for _, word := range words {
 		if !slices.Contains([]string{ReloadConnection, ReloadCache, ReloadView, ReloadNone}, word) {
@@ -27,6 +35,7 @@ func ReloadWords(tag reflect.StructTag) ([]string, error) {
 	if len(words) > 1 && slices.Contains(words, ReloadNone) {
 		return nil, fmt.Errorf("tag reload: %q has no other word beside it", ReloadNone)
 	}
+	reloadWords.Store(tag, words)
 	return words, nil
 }
 
