@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/host"
 )
 
-// groups are the verbs, in the order of the help.
+// groups are the groups of verbs, in the order of the help. A new verb is a line here; `make docs`
+// writes its reference.
 var groups = []struct {
 	id, title string
 	verbs     []func(*invocation.Invocation) *cobra.Command
@@ -86,7 +87,8 @@ var groups = []struct {
 	}},
 }
 
-// root returns the command with all verbs.
+// root returns the command with all verbs, whose flags belong to one run. No verb has a
+// PersistentPreRunE of its own: cobra would not call the one here, which starts the log.
 func root(inv *invocation.Invocation) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "junctor",
@@ -128,8 +130,8 @@ func root(inv *invocation.Invocation) *cobra.Command {
 			root.AddCommand(cmd)
 		}
 	}
-	root.AddCommand(serve.FinishLists(inv))
+	root.AddCommand(serve.FinishLists(inv)) // hidden: package listreader starts it
 	root.SetCompletionCommandGroupID("operate")
-	verb.SingleValues(root)
+	verb.SingleValues(root) // last: it changes the flags of all verbs
 	return root
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A View is the configuration of one tool.
+// A View is what the configuration says about one tool: its `tool` block in the server.
 type View struct {
 	Name           string // exposed name; "" for the tool's own
-	Description    string
+	Description    string // may be empty, if HasDescription
 	HasDescription bool
-	Hidden         bool
+	Hidden         bool                       // from all clients
 	Pin            map[string]json.RawMessage // always sent, and removed from the schema
 	Default        map[string]json.RawMessage // sent if the client omits the argument
 	At             string                     // file:line:column
 	Places         map[string]string          // position by argument; At if missing
 }
 
-// place returns the position of a pinned argument or a default.
+// place returns the position of a pinned argument or a default. argument may be a path into it.
 func (v *View) place(argument string) string {
 	argument, _, _ = strings.Cut(argument, ".")
 	argument, _, _ = strings.Cut(argument, "[")
@@ -36,9 +36,10 @@ type nullRule struct {
 	needed bool // the argument is required
 }
 
-// apply applies a view to the tool. If that fails, it returns the reason and the
-// position in the configuration. An unknown pinned argument would be open to callers,
-// and an invalid one would be sent with every call.
+// apply applies the description, the pins and the defaults of a view to the tool, before the tool is
+// part of a snapshot. The name, and whether it is hidden, are left to the caller. If apply fails, it
+// returns the reason and the position in the configuration, and the tool is not offered: an unknown
+// pinned argument would be open to callers, and an invalid one would be sent with every call.
 func (t *Tool) apply(v *View) (why, at string) {
 	if v.HasDescription {
 		t.Description = v.Description
@@ -112,8 +113,9 @@ func (t *Tool) Unset(sent []byte) (rest []byte, names []string) {
 // Needed reports whether an argument with a default is required.
 func (t *Tool) Needed(name string) bool { return t.unset[name].needed }
 
-// Arguments returns the arguments for the server: those of the client, the pinned ones
-// and the missing defaults. Unchanged arguments keep their bytes.
+// Arguments returns the arguments for the server: those of the client, the pinned ones, which win,
+// and the missing defaults. Unchanged arguments keep their bytes. The view of a tool is set when its
+// definition is read, so that a tool with pins is never offered without them.
 func (t *Tool) Arguments(sent []byte) []byte {
 	if t.view == nil {
 		return sent

@@ -137,7 +137,7 @@ func isConstant(e hclsyntax.Expression) bool {
 	constant := true
 	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
 		if call, ok := n.(*hclsyntax.FunctionCallExpr); ok {
-			constant = constant && expression.IsKnown(call.Name)
+			constant = constant && expression.IsFunction(call.Name)
 		}
 		return nil
 	})

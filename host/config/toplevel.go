@@ -89,7 +89,7 @@ func languageWords() source.Words {
 	return source.Words{
 		Blocks:     blockWords,
 		Messages:   expression.MessageWords,
-		IsFunction: expression.IsFunction,
+		IsFunction: expression.LooksLikeFunction,
 		EnvName:    envRule,
 		SecretName: expression.SecretName,
 	}

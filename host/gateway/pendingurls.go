@@ -6,7 +6,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// rememberPendingURLs takes note of the pages in an error that the client is about to get.
+// rememberPendingURLs takes note of the login pages in an error that the client is about to get, so
+// that onElicitationComplete reaches only the clients that were sent there. Every pendingRequest has a
+// session.
 func rememberPendingURLs(r *pendingRequest, rpcErr []byte) {
 	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeURLElicitation) {
 		return
@@ -17,7 +19,9 @@ func rememberPendingURLs(r *pendingRequest, rpcErr []byte) {
 	}
 }
 
-// onElicitationComplete passes on that the user is done with a page.
+// onElicitationComplete passes on that the user is done with a page: to the only client that there is,
+// or else to those that were sent to the page, which is forgotten. The reader of the connection to the
+// server calls it; it does not wait, because pages has a lock of its own and notify a queue.
 func (p *serverPeer) onElicitationComplete(params []byte) {
 	id, _ := mcp.TextMember(params, "elicitationId")
 	for _, s := range p.audience() {

@@ -33,7 +33,7 @@ func TestTenantForgetsItsOwnPrincipals(t *testing.T) {
 	for tenant := range 20 {
 		l.values(key(fmt.Sprint(tenant), 0))
 	}
-	if l.of.Len() != 10 || len(l.tenants) != 10 {
-		t.Errorf("%d principals of %d tenants", l.of.Len(), len(l.tenants))
+	if l.principals.Len() != 10 || len(l.tenants) != 10 {
+		t.Errorf("%d principals of %d tenants", l.principals.Len(), len(l.tenants))
 	}
 }

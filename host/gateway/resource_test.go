@@ -101,7 +101,7 @@ func TestLinksAreBounded(t *testing.T) {
 	}
 	l.add("alice", "a", "file:///"+strings.Repeat("x", maxLink))
 	l.add("alice", "a", "")
-	if mine, _ := l.of.of.Get("alice"); mine.Len() != linksOne {
+	if mine, _ := l.of.principals.Get("alice"); mine.Len() != linksOne {
 		t.Errorf("%d links", mine.Len())
 	}
 	if _, ok := l.find("bob", "file:///bob"); !ok {
@@ -110,8 +110,8 @@ func TestLinksAreBounded(t *testing.T) {
 	for i := range 2 * linkOwners {
 		l.add(fmt.Sprint(i), "a", "x:y")
 	}
-	if l.of.of.Len() != linkOwners {
-		t.Errorf("%d principals", l.of.of.Len())
+	if l.of.principals.Len() != linkOwners {
+		t.Errorf("%d principals", l.of.principals.Len())
 	}
 }
 
@@ -130,7 +130,7 @@ func TestHostileResults(t *testing.T) {
 			g.links.record(newUse(r), []byte(result))
 		}
 	}
-	if mine, ok := g.links.of.of.Get(s.Principal().Key()); !ok || mine.Len() > 2 {
+	if mine, ok := g.links.of.principals.Get(s.Principal().Key()); !ok || mine.Len() > 2 {
 		t.Errorf("%v", mine)
 	}
 }

@@ -29,7 +29,7 @@ func TestTasksMost(t *testing.T) {
 	for i := range taskOwners {
 		all.add(fmt.Sprint("owner ", i), "x", task{"a", "t"})
 	}
-	if n := all.of.of.Len(); n != taskOwners {
+	if n := all.of.principals.Len(); n != taskOwners {
 		t.Errorf("%d owners", n)
 	}
 }

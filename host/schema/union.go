@@ -7,8 +7,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// union explains why no form of a union matches. It reports the errors of the form that
-// was probably meant, determined by the type of the value or by a constant in it.
+// union explains why no form of a union, anyOf or oneOf, matches. It reports the errors of the form
+// that was probably meant: it leaves out forms for another type, then forms with another constant in
+// a member, such as a discriminator.
 func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	var branches [][]finding
 	for _, cause := range e.Causes {
@@ -22,10 +23,10 @@ func (x explainer) union(e *jsonschema.ValidationError) []finding {
 		return []finding{merged}
 	}
 	got := x.got(e.InstanceLocation)
-	branches = prefer(branches, func(f finding) bool {
+	branches = without(branches, func(f finding) bool {
 		return len(f.loc) == depth && (f.types != nil || f.values != nil && !sameType(f.values, got))
 	})
-	branches = prefer(branches, func(f finding) bool { return f.values != nil && len(f.loc) == depth+1 })
+	branches = without(branches, func(f finding) bool { return f.values != nil && len(f.loc) == depth+1 })
 	if len(branches) == 1 {
 		return branches[0]
 	}
@@ -36,11 +37,11 @@ func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	return []finding{here}
 }
 
-// prefer removes the branches with a finding that excludes them, unless no branch
+// without removes the branches with a finding that excludes them, unless no branch
 // would remain.
-func prefer(branches [][]finding, out func(finding) bool) [][]finding {
+func without(branches [][]finding, excludes func(finding) bool) [][]finding {
 	kept := slices.DeleteFunc(slices.Clone(branches),
-		func(found []finding) bool { return slices.ContainsFunc(found, out) })
+		func(found []finding) bool { return slices.ContainsFunc(found, excludes) })
 	if len(kept) == 0 {
 		return branches
 	}
@@ -51,7 +52,7 @@ func sameType(values []any, got any) bool {
 	return slices.ContainsFunc(values, func(v any) bool { return typesOf(v) == typesOf(got) })
 }
 
-// mergeTypes merges branches that each expect another type.
+// mergeTypes merges branches that each expect a type and nothing else. The types of here are empty.
 func mergeTypes(here finding, branches [][]finding) (finding, bool) {
 	for _, found := range branches {
 		if len(found) != 1 || found[0].types == nil || len(found[0].loc) != len(here.loc) {
@@ -71,7 +72,8 @@ func mergeTypes(here finding, branches [][]finding) (finding, bool) {
 	return here, true
 }
 
-// mergeValues merges branches that each expect another constant.
+// mergeValues merges branches that each expect a constant and nothing else. The values of here are
+// empty. The message has the constants of the schema, and of got its type only.
 func mergeValues(here finding, branches [][]finding, got any) (finding, bool) {
 	for _, found := range branches {
 		if len(found) != 1 || found[0].values == nil || len(found[0].loc) != len(here.loc) {

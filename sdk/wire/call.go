@@ -15,24 +15,24 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// calls runs the calls that one side of a connection serves. The context of a
-// call ends with its timeout, with Cancel or with the connection. A panic fails
-// the call and not the process.
+// calls runs the calls that one side of a connection serves: those of the host in a plugin, and
+// those of a plugin to the services of the host. The context of a call ends with its timeout, with
+// Cancel or with the connection. A panic fails the call and not the process.
 type calls struct {
 	log     hclog.Logger // receives panics; may be nil
 	limit   int          // maximum number of concurrent calls; 0: no limit
 	mu      sync.Mutex
 	running map[uint64]context.CancelFunc // guarded by mu
-	early   map[uint64]bool               // guarded by mu; calls that were cancelled before they arrived
+	early   map[uint64]bool               // guarded by mu; calls that were cancelled and are not running
 	ended   bool                          // guarded by mu
 }
 
 // maxEarly is the maximum number of Cancels kept for calls that have not
-// arrived. net/rpc runs every request in its own goroutine and does not keep
-// their order.
+// arrived. When there are so many, all are forgotten, and those calls run until their timeout.
+// A Cancel may come first, because both sides run every request in a goroutine of its own.
 const maxEarly = 1024
 
-// do runs f for one call and returns its status.
+// do runs f for one [Call] and returns its status. A panic of f is a status, too.
 func (c *calls) do(call Call, f func(context.Context) error) Status {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -108,12 +108,12 @@ func (c *calls) end() {
 // caller is the side of a connection that makes calls.
 type caller struct {
 	rpc    *rpc.Client
-	prefix string // of the names of all methods
+	prefix string // of the names of methods, such as "Plugin"
 	last   atomic.Uint64
 }
 
 // begin returns the Call for the arguments of a new call, with the next id and
-// the timeout of ctx.
+// the timeout of ctx in nanoseconds. It is at least 1, because 0 stands for none.
 func (c *caller) begin(ctx context.Context) Call {
 	call := Call{ID: c.last.Add(1)}
 	if deadline, ok := ctx.Deadline(); ok {
@@ -133,8 +133,8 @@ func (e *LateError) Error() string { return e.err.Error() }
 
 func (e *LateError) Unwrap() error { return e.err }
 
-// Answered waits for the late answer until ctx is done and reports whether it
-// arrived. It may be called once.
+// Answered waits for the late answer until ctx is done. It reports whether the answer arrived or
+// the connection broke. It may be called once.
 func (e *LateError) Answered(ctx context.Context) bool {
 	select {
 	case <-e.done:
@@ -144,8 +144,9 @@ func (e *LateError) Answered(ctx context.Context) bool {
 	}
 }
 
-// invoke calls a method of the other side. It returns at the latest when ctx is
-// done. It then sends Cancel and discards a late answer.
+// invoke calls a method of the other side with args, which contain call. It returns at the latest
+// when ctx is done. It then sends Cancel and discards a late answer. Its goroutines, one or two,
+// end when the other side reads, or with the connection.
 func invoke[R any](ctx context.Context, c *caller, method string, call Call, args any) (*R, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 	select {
 	case rc := <-done:
 		if rc.Error != nil {
-			return nil, lost(rc.Error)
+			return nil, rpcError(rc.Error)
 		}
 		return reply, nil
 	case <-ctx.Done():
@@ -166,9 +167,9 @@ func invoke[R any](ctx context.Context, c *caller, method string, call Call, arg
 	}
 }
 
-// lost converts an error of net/rpc to an [sdk.Error]. Such an error is always
-// about the connection: calls report their own errors in Status.
-func lost(err error) error {
+// rpcError converts an error of net/rpc to an [sdk.Error]. Such an error is about the connection, or
+// about a method that the other side lacks: calls report their own errors in Status.
+func rpcError(err error) error {
 	if server, ok := errors.AsType[rpc.ServerError](err); ok {
 		return &sdk.Error{Code: sdk.Unimplemented, Reason: "protocol", Message: string(server)}
 	}

@@ -7,15 +7,18 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Limits of a vault. With them the keys of a full vault fit in one control
-// message.
+// A vault is an open secret store, known by a handle that the host chooses. The host calls its methods
+// concurrently, and may close it during a call.
+
+// Limits of a list of keys. With them a list fits in one control message. A vault with more keys
+// cannot be listed; longer labels are cut.
 const (
 	maxKey   = 200  // maximum size of a key in bytes
 	maxKeys  = 4096 // maximum number of keys
 	maxLabel = 256  // maximum size of a label in bytes
 )
 
-// StoreOpen opens a vault.
+// StoreOpen opens a vault. A plugin that is closing opens none, also if Open took long.
 func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
 	r.Status = c.do(a.Call, func(ctx context.Context) error {
 		s := c.server
@@ -43,6 +46,7 @@ func (c *Control) StoreOpen(a StoreOpenArgs, r *Reply) error {
 	return nil
 }
 
+// addVault adds an open vault to the plugin's side of the connection.
 func (s *Server) addVault(ctx context.Context, handle string, v sdk.Vault) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +62,7 @@ func (s *Server) addVault(ctx context.Context, handle string, v sdk.Vault) error
 	return nil
 }
 
-// StoreClose closes a vault. Closing a vault that is not open succeeds.
+// StoreClose closes a vault, if it can be closed. Closing a vault that is not open succeeds.
 func (c *Control) StoreClose(a StoreArgs, r *Reply) error {
 	r.Status = c.do(a.Call, func(context.Context) error {
 		s := c.server

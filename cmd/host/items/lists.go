@@ -34,12 +34,12 @@ func (f *Flags) Add(inv *invocation.Invocation, cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.refresh, "refresh", false, "ask the servers instead of using cached lists")
 }
 
-// Lists fetches the lists of the wanted servers, reports errors and calls show. of reports
+// Lists fetches the lists of the wanted servers, reports errors and calls show. wanted reports
 // whether a server is wanted. The error of a server decides the exit status if the server
 // was named, if it was to be asked again, or if nothing can be shown. An incomplete list
 // always decides it.
 func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Flags,
-	show func(app *host.App, of func(server string) bool) error) error {
+	show func(app *host.App, wanted func(server string) bool) error) error {
 	app, err := inv.Load(ctx, f.Needs)
 	if err != nil {
 		return err
@@ -50,9 +50,9 @@ func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Fla
 		return err
 	}
 	wait := inv.Spin("asking the servers")
-	how := app.Catalog.EnsureLists
+	ask := app.Catalog.EnsureLists
 	if f.refresh {
-		how = app.Catalog.RefreshLists
+		ask = app.Catalog.RefreshLists
 	}
 	silent := map[string]time.Time{}
 	if len(args) == 0 && !f.refresh {
@@ -60,39 +60,39 @@ func Lists(ctx context.Context, inv *invocation.Invocation, args []string, f Fla
 	}
 	lacking := ServersLacking(app, servers)
 	asked := slices.DeleteFunc(NamesOf(servers), func(name string) bool {
-		_, is := silent[name]
-		return is || lacking[name] != nil
+		_, isSilent := silent[name]
+		return isSilent || lacking[name] != nil
 	})
-	shown := showWaiting(app, asked, wait)
-	failed := Ask(ctx, how, f.Need, asked)
-	shown()
-	var left []string
+	stop := showWaiting(app, asked, wait)
+	failed := Ask(ctx, ask, f.Need, asked)
+	stop()
+	var unfinished []string
 	if f.Tools {
-		left = FinishTools(ctx, inv, app, asked, wait)
+		unfinished = FinishTools(ctx, inv, app, asked, wait)
 	}
 	wait.Stop()
 	addSilent(failed, silent)
 	addLacking(app, failed, lacking)
-	of := func(server string) bool { return slices.Contains(NamesOf(servers), server) }
+	isWanted := func(server string) bool { return slices.Contains(NamesOf(servers), server) }
 	if ctx.Err() != nil {
-		return listsSoFar(ctx, inv, app, asked, func() error { return show(app, of) })
+		return listsSoFar(ctx, inv, app, asked, func() error { return show(app, isWanted) })
 	}
 	if len(args) == 0 && !f.refresh && anyKnown(app, servers) {
-		return listsWithWarnings(inv, app, servers, f, failed, left, func() error { return show(app, of) })
+		return listsWithWarnings(inv, app, servers, f, failed, unfinished, func() error { return show(app, isWanted) })
 	}
-	decisive, some := TellFailed(inv, app, servers, failed)
-	if decisive != nil && !some {
+	decisive, anyShown := TellFailed(inv, app, servers, failed)
+	if decisive != nil && !anyShown {
 		return terminal.Reported(decisive)
 	}
-	notes(inv, app, of, f)
-	if cut := TellUnfinished(inv, app, left); cut != nil {
+	notes(inv, app, isWanted, f)
+	if cut := TellUnfinished(inv, app, unfinished); cut != nil {
 		decisive = cut
 	}
 	// An empty list would look like a result.
 	if fault.Is(decisive, fault.ListUnknown) && len(servers) == 1 {
 		return terminal.Reported(decisive)
 	}
-	if err := show(app, of); err != nil {
+	if err := show(app, isWanted); err != nil {
 		return err
 	}
 	return terminal.Reported(decisive)

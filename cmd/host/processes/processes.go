@@ -36,7 +36,7 @@ func Flag(inv *invocation.Invocation, cmd *cobra.Command, name *string) {
 }
 
 // Find returns the processes that use the configuration of this verb: all processes if
-// there is none. With an instance it returns that process. Processes that do not answer
+// there is no configuration. With an instance it returns that process. Processes that do not answer
 // are reported, and returned as failed.
 func Find(ctx context.Context, inv *invocation.Invocation, instance string) (
 	found []control.Answer, failed []error, err error,
@@ -61,7 +61,8 @@ func Find(ctx context.Context, inv *invocation.Invocation, instance string) (
 }
 
 // One returns the only process that uses the configuration of this verb, or the one
-// with the name instance.
+// with the name instance, its process id. It fails if there is none, or more than one. A process
+// that does not answer was reported by Find.
 func One(ctx context.Context, inv *invocation.Invocation, instance string) (control.Answer, error) {
 	found, failed, err := Find(ctx, inv, instance)
 	switch {
@@ -79,7 +80,8 @@ func One(ctx context.Context, inv *invocation.Invocation, instance string) (cont
 	return found[0], nil
 }
 
-// findInstance returns the process with a name.
+// findInstance returns the process with a name, its process id. Processes in different containers may
+// have the same one.
 func findInstance(ctx context.Context, all []*control.Instance, name string) ([]control.Answer, error) {
 	var named []*control.Instance
 	for _, i := range all {
@@ -114,7 +116,7 @@ func Matches(inv *invocation.Invocation) (func(*control.Status) bool, error) {
 	}
 	own := RealPath(at.Path)
 	return func(s *control.Status) bool {
-		// The path of a process whose directory was removed is relative.
+		// A process reports the path as it was given if its working directory was removed.
 		return filepath.IsAbs(s.Generation.Path) && RealPath(s.Generation.Path) == own
 	}, nil
 }
@@ -146,9 +148,9 @@ func Hint(all []control.Answer) string {
 	return "running: " + strings.Join(texts, ", ") + "; choose with --instance"
 }
 
-// KnowsAll returns an error for the first name that is no server of a process, nor with
-// plugins one of its plugins.
-func KnowsAll(st *control.Status, names []string, plugins bool) error {
+// CheckNames returns an error for the first of names that is no server of a process. With plugins,
+// a name may be one of its plugins, too.
+func CheckNames(st *control.Status, names []string, plugins bool) error {
 	var known []string
 	for _, s := range st.Servers {
 		known = append(known, s.Server)

@@ -20,7 +20,7 @@ func evaluate(t *testing.T, text string) (cty.Value, *Evaluator, *source.Set) {
 	files := source.NewSet(source.Words{
 		Blocks:     func() map[string]bool { return nil },
 		Messages:   MessageWords,
-		IsFunction: IsFunction,
+		IsFunction: LooksLikeFunction,
 	})
 	ev := New(files, Inputs{
 		Lookup: func(name string) (string, bool) { return "s3cr3t-from-env", name == "API_TOKEN" },

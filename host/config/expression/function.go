@@ -25,7 +25,8 @@ import (
 )
 
 // functions are the functions of the language. Those with an empty value depend on
-// the evaluator.
+// the evaluator: see hostFunctions, fileFunctions and MessageWords, which names their parameters.
+// Each has a line in FunctionHelp.
 var functions = map[string]function.Function{
 	"env": {}, "file": {}, "keyring": {},
 
@@ -91,7 +92,7 @@ func (ev *Evaluator) hostFunctions() map[string]function.Function {
 			all[name] = ev.envFunc()
 		case "keyring":
 			all[name] = ev.keyringFunc()
-		case "file":
+		case "file": // in fileFunctions
 		case "try", "can": // their parameters are expressions, not values
 			all[name] = f
 		default:
@@ -289,14 +290,14 @@ var MessageWords = sync.OnceValue(func() map[string]bool {
 	return words
 })
 
-// IsKnown reports whether the language has a function.
-func IsKnown(name string) bool {
+// IsFunction reports whether the language has a function.
+func IsFunction(name string) bool {
 	_, known := functions[name]
 	return known
 }
 
-// IsFunction reports whether a word before a parenthesis is a function, or probably a misspelt one.
-func IsFunction(word string) bool { return IsKnown(word) || functionLike(word) }
+// LooksLikeFunction reports whether a word before a parenthesis is a function, or probably a misspelt one.
+func LooksLikeFunction(word string) bool { return IsFunction(word) || functionLike(word) }
 
 // functionWord is the grammar of names that messages repeat although no function has
 // them. A secret nearly always has a digit, or is longer.

@@ -70,7 +70,7 @@ func (o *loginOptions) loginThrough(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, []string{server}, false); err != nil {
+	if err := processes.CheckNames(process.Status, []string{server}, false); err != nil {
 		return err
 	}
 	done, err := process.Login(ctx, server, func(page string) {

@@ -78,7 +78,7 @@ func (o *switchOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, []string{o.server}, false); err != nil {
+	if err := processes.CheckNames(process.Status, []string{o.server}, false); err != nil {
 		return err
 	}
 	wait := inv.Spin(o.doing + " " + o.server)

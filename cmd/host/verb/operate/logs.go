@@ -112,7 +112,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := processes.KnowsAll(process.Status, o.names, o.setLevel == ""); err != nil {
+	if err := processes.CheckNames(process.Status, o.names, o.setLevel == ""); err != nil {
 		return err
 	}
 	if o.setLevel != "" {
