@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 	build(t, filepath.Join(bin, "junctor-plugin-evil"), "./testdata/evil/plugin")
 	acme := filepath.Join(bin, "acme", "junctor-plugin-acme-auth")
 	buildIn(t, filepath.Join("testdata", "thirdparty"), acme, "./acme-auth")
-	address, vendor, port := guarded(t), plugintest.NewVendor(t), freePort(t)
+	address, vendor := guarded(t), plugintest.NewVendor(t)
 	entries := registrytest.New(t, filepath.Join("..", "..", "host", "registry", "testdata", "*.json"))
 	testscript.Run(t, testscript.Params{
 		Files:               scripts(t),
@@ -96,7 +96,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GUARDED", address)
 			e.Setenv("JUNCTOR_REGISTRY", entries.URL)
 			e.Setenv("VENDOR", vendor.URL)
-			e.Setenv("CALLBACK", port)
+			e.Setenv("CALLBACK", freePort(t))
 			e.Setenv("GOOD", "the-good-token")
 			// The configuration is named, so that it needs no trust. Scripts about trust
 			// and about finding it clear this variable.
