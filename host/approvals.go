@@ -38,7 +38,7 @@ func (d Approvals) Calls(who approval.Person, viewer bool) []control.Approval {
 }
 
 // rules returns the policy in effect.
-func (d Approvals) rules() *policy.Policy { return d.app.current.Load().inGateway.Policy }
+func (d Approvals) rules() *policy.Policy { return d.app.current.Load().offered.Policy }
 
 // IsApprover reports whether a rule of the policy in effect names a principal as an approver.
 func (d Approvals) IsApprover(p authn.Principal) bool { return d.rules().IsApprover(&p) }

@@ -126,7 +126,7 @@ func forwardAuthorities(path string) ([]byte, error) {
 	if path == "" {
 		return nil, nil
 	}
-	pem, err := regularfile.Read(path, mostAuthorities)
+	pem, err := regularfile.Read(path, maxAuthorities)
 	if err == nil && forward.Authorities(pem) == nil {
 		err = errors.New("it has no certificate in PEM")
 	}
@@ -216,5 +216,5 @@ func (p *Process) auditHealth() *httpserver.AuditHealth {
 	return &httpserver.AuditHealth{Failing: s.Failing, Refusing: s.Refusing}
 }
 
-// mostAuthorities bounds the file of forward_ca, in bytes.
-const mostAuthorities = 1 << 20
+// maxAuthorities bounds the file of forward_ca, in bytes.
+const maxAuthorities = 1 << 20

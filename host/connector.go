@@ -29,7 +29,7 @@ type connector struct {
 func (c connector) build(before *generation, disconnected map[string]*disconnection) {
 	g := c.g
 	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
-	g.inGateway = gateway.Generation{
+	g.offered = gateway.Generation{
 		Name:           g.Config.Gateway.Name,
 		RequestTimeout: g.Config.Gateway.RequestTimeout,
 		Servers:        map[string]gateway.Server{},
@@ -43,7 +43,7 @@ func (c connector) build(before *generation, disconnected map[string]*disconnect
 		}
 		offers[s.Name] = policy.Server{Allow: offeredBy(s.Tools.Allow), Deny: offeredBy(s.Tools.Deny)}
 		if d := disconnected[s.Name]; d != nil {
-			g.disconnected[s.Name], g.inGateway.Disconnected[s.Name] = d, disconnectedFor(s, d)
+			g.disconnected[s.Name], g.offered.Disconnected[s.Name] = d, disconnectedFor(s, d)
 			continue
 		}
 		input := g.connectionInput(s)
@@ -55,10 +55,10 @@ func (c connector) build(before *generation, disconnected map[string]*disconnect
 		}
 		g.upstreams[s.Name], g.inputs[s.Name] = u, input
 		g.servers = append(g.servers, c.catalogServerOnce(before, s, u))
-		g.inGateway.Servers[s.Name] = c.gatewayServer(s, u)
+		g.offered.Servers[s.Name] = c.gatewayServer(s, u)
 	}
 	rules := policy.New(offers, g.Config.Policy).Under(g.Config.Policies...)
-	g.inGateway.Policy = rules.UnderManaged(g.Config.Managed.Policy)
+	g.offered.Policy = rules.UnderManaged(g.Config.Managed.Policy)
 }
 
 // gatewayServer describes a server and its upstream to the gateway.

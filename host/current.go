@@ -102,7 +102,7 @@ func (a *App) View(ctx context.Context) *plan.View {
 	return capture.View(ctx, &capture.Source{
 		Config:  g.Config,
 		Catalog: a.Catalog,
-		Policy:  g.inGateway.Policy,
+		Policy:  g.offered.Policy,
 		Serves:  func(server string) bool { return g.upstreams[server] != nil },
 		Hide:    a.process.redactor.hide,
 	})

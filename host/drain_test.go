@@ -84,8 +84,8 @@ func newDrainFixture(t *testing.T, revision mcp.Revision) *drainFixture {
 		Open: func(context.Context) (upstream.Link, error) { return server.Open(), nil },
 	})
 	before, rules := &generation{}, policy.New(map[string]policy.Server{"a": {}}, policy.Rules{})
-	before.inGateway.Policy, before.inGateway.Servers = rules, map[string]gateway.Server{"a": {Upstream: u}}
-	a.Gateway.Apply(&before.inGateway)
+	before.offered.Policy, before.offered.Servers = rules, map[string]gateway.Server{"a": {Upstream: u}}
+	a.Gateway.Apply(&before.offered)
 	c.SetServers([]*catalog.Server{{Name: "a", Prefix: "a", Upstream: u}})
 
 	d := &drainFixture{process: a, before: before, sent: make(sent, 100), drained: make(chan time.Duration, 1)}

@@ -36,7 +36,7 @@ type generation struct {
 	http      config.HTTP          // of the listener for clients, as the command line chose it; set by Reload
 
 	servers   []*catalog.Server
-	inGateway gateway.Generation
+	offered   gateway.Generation
 	upstreams map[string]*upstream.Upstream // of the enabled servers, by name
 	inputs    map[string]string             // what each upstream was made of, by server
 

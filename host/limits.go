@@ -12,15 +12,15 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A clientele says which clients the gateway can have.
-type clientele struct {
+// A clientKinds says which clients the gateway can have.
+type clientKinds struct {
 	tenants  bool // several
 	subjects bool // several of one tenant
 }
 
-// clienteleOf returns the clientele of a listener. withStdio says that the gateway serves the
+// clientKindsOf returns the clientKinds of a listener. withStdio says that the gateway serves the
 // local user on standard input, too.
-func clienteleOf(h config.HTTP, withStdio bool) (c clientele) {
+func clientKindsOf(h config.HTTP, withStdio bool) (c clientKinds) {
 	type subject struct{ kind, tenant, name string }
 	seen, tenants := map[subject]bool{}, map[string]int{}
 	if withStdio {
@@ -46,7 +46,7 @@ func clienteleOf(h config.HTTP, withStdio bool) (c clientele) {
 // shares returns the shares of a limit of total units. By default one of several tenants
 // gets half, and one of several principals half of what its tenant gets, but never less
 // than least.
-func (c clientele) shares(total, least int, tenant, principal *int) (s limit.Shares) {
+func (c clientKinds) shares(total, least int, tenant, principal *int) (s limit.Shares) {
 	of := total
 	if c.tenants {
 		of = (total + 1) / 2
@@ -66,12 +66,12 @@ func (c clientele) shares(total, least int, tenant, principal *int) (s limit.Sha
 
 // approvalShare returns the share of one tenant in the calls that wait for an approval.
 func approvalShare(h config.HTTP, withStdio bool) int64 {
-	return clientele{tenants: clienteleOf(h, withStdio).tenants}.shares(approval.MaxKept, 0, nil, nil).Tenant
+	return clientKinds{tenants: clientKindsOf(h, withStdio).tenants}.shares(approval.MaxKept, 0, nil, nil).Tenant
 }
 
 // httpShares returns the shares in the limits of the listener.
 func httpShares(h config.HTTP, l config.Limits) httpserver.Shares {
-	c, tenant, principal := clienteleOf(h, false), l.PerTenant, l.PerPrincipal
+	c, tenant, principal := clientKindsOf(h, false), l.PerTenant, l.PerPrincipal
 	return httpserver.Shares{
 		Requests: c.shares(h.MaxInFlight, 1, tenant.Requests, principal.Requests),
 		Streams:  c.shares(h.Sessions.Max, 1, tenant.Streams, principal.Streams),
@@ -88,12 +88,12 @@ func connectionLimit(c *config.Config) int {
 // listener, and for the local user if withStdio is set. A principal always has memory for the
 // largest message of a server.
 func gatewayShares(h config.HTTP, all *config.Config, withStdio bool) gateway.Shares {
-	c, tenant, principal := clienteleOf(h, withStdio), all.Gateway.Limits.PerTenant, all.Gateway.Limits.PerPrincipal
+	c, tenant, principal := clientKindsOf(h, withStdio), all.Gateway.Limits.PerTenant, all.Gateway.Limits.PerPrincipal
 	largest := 0
 	for _, s := range all.Servers {
 		largest = max(largest, s.MaxMessage)
 	}
-	suspended := clientele{tenants: c.tenants}.shares(gateway.MaxSuspended, 0, nil, nil)
+	suspended := clientKinds{tenants: c.tenants}.shares(gateway.MaxSuspended, 0, nil, nil)
 	suspended.Principal = gateway.MaxSuspendedPerPrincipal
 	return gateway.Shares{
 		Memory:      c.shares(int(messageMemory(all)), largest, tenant.Memory, principal.Memory),
@@ -104,9 +104,9 @@ func gatewayShares(h config.HTTP, all *config.Config, withStdio bool) gateway.Sh
 }
 
 // toolRules returns the rules of a configuration for the calls of tools. The principals of
-// a tenant share the limits if there can be several. withStdio is that of clienteleOf.
+// a tenant share the limits if there can be several. withStdio is that of clientKindsOf.
 func toolRules(g config.Gateway, withStdio bool) (rules []limit.ToolRule) {
-	shared := clienteleOf(g.HTTP, withStdio).subjects
+	shared := clientKindsOf(g.HTTP, withStdio).subjects
 	if most := g.Limits.PrincipalCalls.Concurrent; most != nil && *most == 0 {
 		shared = false
 	}

@@ -20,34 +20,35 @@ func TestClientele(t *testing.T) {
 	}
 	for what, c := range map[string]struct {
 		http  config.HTTP
-		want  clientele
+		want  clientKinds
 		stdio bool
 	}{
-		"everybody": {config.HTTP{}, clientele{}, false},
+		"everybody": {config.HTTP{}, clientKinds{}, false},
 		"one": {config.HTTP{Auth: []inbound.Authentication{token("a", "x")}},
-			clientele{}, false},
+			clientKinds{}, false},
 		"one with two tokens": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("a", "x")}},
-			clientele{}, false},
+			clientKinds{}, false},
 		"two": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("a", "y")}},
-			clientele{subjects: true}, false},
+			clientKinds{subjects: true}, false},
 		"of two tenants": {config.HTTP{Auth: []inbound.Authentication{token("a", "x"), token("b", "x")}},
-			clientele{tenants: true}, false},
-		"TLS": {config.HTTP{TLS: &config.TLS{}}, clientele{}, false},
+			clientKinds{tenants: true}, false},
+		"TLS": {config.HTTP{TLS: &config.TLS{}}, clientKinds{}, false},
 		"certificates": {config.HTTP{TLS: &config.TLS{ClientCA: "ca"}},
-			clientele{subjects: true}, false},
+			clientKinds{subjects: true}, false},
 		"a token, certificates": {
-			config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []inbound.Authentication{token("a", "x")}}, clientele{},
+			config.HTTP{TLS: &config.TLS{ClientCA: "ca"}, Auth: []inbound.Authentication{token("a", "x")}},
+			clientKinds{},
 			false,
 		},
 		"an identity provider": {config.HTTP{Auth: []inbound.Authentication{{Settings: openAuth{}}}},
-			clientele{subjects: true}, false},
-		"everybody, and stdio": {config.HTTP{}, clientele{}, true},
+			clientKinds{subjects: true}, false},
+		"everybody, and stdio": {config.HTTP{}, clientKinds{}, true},
 		"one, and stdio": {config.HTTP{Auth: []inbound.Authentication{token("local", "x")}},
-			clientele{subjects: true}, true},
+			clientKinds{subjects: true}, true},
 		"one of another tenant, and stdio": {config.HTTP{Auth: []inbound.Authentication{token("a", "x")}},
-			clientele{tenants: true}, true},
+			clientKinds{tenants: true}, true},
 	} {
-		if got := clienteleOf(c.http, c.stdio); got != c.want {
+		if got := clientKindsOf(c.http, c.stdio); got != c.want {
 			t.Errorf("%s: %+v", what, got)
 		}
 	}
@@ -62,24 +63,24 @@ func (openAuth) Clients() inbound.Clients { return inbound.Clients{OpenSubjects:
 func TestDefaultShares(t *testing.T) {
 	ten, none := 10, 0
 	for what, c := range map[string]struct {
-		clients           clientele
+		clients           clientKinds
 		tenant, principal *int
 		least             int
 		want              limit.Shares
 	}{
 		"one client":            {},
-		"several of one tenant": {clients: clientele{subjects: true}, want: limit.Shares{Principal: 50}},
-		"one each of tenants":   {clients: clientele{tenants: true}, want: limit.Shares{Tenant: 50}},
-		"several of tenants": {clients: clientele{tenants: true, subjects: true},
+		"several of one tenant": {clients: clientKinds{subjects: true}, want: limit.Shares{Principal: 50}},
+		"one each of tenants":   {clients: clientKinds{tenants: true}, want: limit.Shares{Tenant: 50}},
+		"several of tenants": {clients: clientKinds{tenants: true, subjects: true},
 			want: limit.Shares{Tenant: 50, Principal: 25}},
-		"at least": {clients: clientele{tenants: true, subjects: true}, least: 40,
+		"at least": {clients: clientKinds{tenants: true, subjects: true}, least: 40,
 			want: limit.Shares{Tenant: 50, Principal: 40}},
-		"no more than a tenant": {clients: clientele{tenants: true, subjects: true}, least: 70,
+		"no more than a tenant": {clients: clientKinds{tenants: true, subjects: true}, least: 70,
 			want: limit.Shares{Tenant: 50, Principal: 50}},
-		"configured": {clients: clientele{tenants: true, subjects: true}, tenant: &ten, principal: &none,
+		"configured": {clients: clientKinds{tenants: true, subjects: true}, tenant: &ten, principal: &none,
 			want: limit.Shares{Tenant: 10}},
 		"configured for one": {principal: &ten, want: limit.Shares{Principal: 10}},
-		"configured in part": {clients: clientele{tenants: true, subjects: true}, principal: &ten,
+		"configured in part": {clients: clientKinds{tenants: true, subjects: true}, principal: &ten,
 			want: limit.Shares{Tenant: 50, Principal: 10}},
 	} {
 		if got := c.clients.shares(100, c.least, c.tenant, c.principal); got != c.want {

@@ -164,7 +164,7 @@ func (a *App) apply(g *generation) {
 	a.process.toolLimits.SetRules(toolRules(g.Config.Gateway, a.process.opts.WithStdio))
 	a.process.toolLimits.SetPrincipal(principalBounds(g.Config.Gateway.Limits.PrincipalCalls))
 	a.process.notices.Set(noticeSettings(g))
-	a.Gateway.Apply(&g.inGateway)
+	a.Gateway.Apply(&g.offered)
 	repinned := a.process.pins.Apply(g.Config)
 	a.Catalog.SetServers(g.servers)
 	for _, name := range repinned {

@@ -93,8 +93,8 @@ func (p *Process) lockedProgram(of config.Plugin, path string, err error) error 
 	return fault.As(err).WithHint("%s", lockfile.PluginHint(of.Name))
 }
 
-// mostPasted is the maximum number of servers that a hint shows.
-const mostPasted = 10
+// maxPasted is the maximum number of servers that a hint shows.
+const maxPasted = 10
 
 // pastedServers converts the JSON configuration of a client into HCL without its secrets.
 func pastedServers(text []byte) string {
@@ -102,8 +102,8 @@ func pastedServers(text []byte) string {
 	if err != nil {
 		return ""
 	}
-	more := len(file.Servers) - mostPasted
-	file.Servers = file.Servers[:min(len(file.Servers), mostPasted)]
+	more := len(file.Servers) - maxPasted
+	file.Servers = file.Servers[:min(len(file.Servers), maxPasted)]
 	blocks := string(clientimport.Convert(file, clientimport.Environment{}).Blocks())
 	if more > 0 {
 		blocks += fmt.Sprintf("\n# and %d more", more)

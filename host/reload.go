@@ -143,7 +143,7 @@ func closeReplaced(a *App, before, next *generation) {
 // time. Connections of tenants and sessions that were replaced are closed with their
 // last request.
 func (p *Process) awaitRequests(of *generation, limit time.Duration) {
-	for end := time.Now().Add(limit); of.inGateway.InUse() && time.Now().Before(end) && !p.Gateway.Ending(); {
+	for end := time.Now().Add(limit); of.offered.InUse() && time.Now().Before(end) && !p.Gateway.Ending(); {
 		time.Sleep(drainEvery)
 	}
 }
@@ -168,7 +168,7 @@ const drainEvery = 20 * time.Millisecond
 func (p *Process) drain(of *generation, u *upstream.Upstream, timeout time.Duration) {
 	end := time.Now().Add(timeout)
 	latest := end.Add(gateway.AskTime)
-	for (of.inGateway.InUse() || u.Busy()) && time.Now().Before(end) && !p.Gateway.Ending() {
+	for (of.offered.InUse() || u.Busy()) && time.Now().Before(end) && !p.Gateway.Ending() {
 		begun := time.Now()
 		time.Sleep(drainEvery)
 		if p.Gateway.WaitsForClient(u) && end.Before(latest) {

@@ -316,7 +316,7 @@ func known(t time.Time) *time.Time {
 
 // policyDigest returns the digest of the rules, or "" without any.
 func (g *generation) policyDigest() string {
-	if p := g.inGateway.Policy; p != nil && p.Restricts() {
+	if p := g.offered.Policy; p != nil && p.Restricts() {
 		return p.Digest()
 	}
 	return ""

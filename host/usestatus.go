@@ -55,9 +55,9 @@ func (r report) clientUses() []control.ClientUse {
 }
 
 const (
-	mostTenants   = 100  // in the status of a server
-	mostPIDs      = 20   // of a tenant
-	mostDescribed = 1000 // connections of a server whose plugins are asked
+	maxTenants   = 100  // in the status of a server
+	maxPIDs      = 20   // of a tenant
+	maxDescribed = 1000 // connections of a server whose plugins are asked
 )
 
 // tenantUses describes the connections to a server that belong to single tenants, whose
@@ -70,7 +70,7 @@ func tenantUses(ctx context.Context, all []connpool.Open, processes func() contr
 	for i, one := range all {
 		use := byTenant[one.Tenant]
 		if use == nil {
-			if len(byTenant) == mostTenants {
+			if len(byTenant) == maxTenants {
 				break
 			}
 			use = &control.TenantUse{Tenant: one.Tenant, State: string(upstream.Ready)}
@@ -79,7 +79,7 @@ func tenantUses(ctx context.Context, all []connpool.Open, processes func() contr
 		use.Connections++
 		now := one.Upstream.Status()
 		addState(use, now)
-		if link, ok := now.Link.(*plugin.Connection); ok && i < mostDescribed {
+		if link, ok := now.Link.(*plugin.Connection); ok && i < maxDescribed {
 			addProcess(ctx, use, link, processes)
 		}
 	}
@@ -108,7 +108,7 @@ func addProcess(ctx context.Context, use *control.TenantUse, link *plugin.Connec
 	if err != nil || now.PID <= 0 {
 		return
 	}
-	if len(use.PIDs) < mostPIDs {
+	if len(use.PIDs) < maxPIDs {
 		use.PIDs = append(use.PIDs, now.PID)
 	}
 	one := processes().UseOf(now.PID)

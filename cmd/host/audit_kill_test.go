@@ -16,9 +16,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/audit"
 )
 
-// mostLost is the number of answered calls whose rows a killed process may lose with
+// maxLost is the number of answered calls whose rows a killed process may lose with
 // sync = "normal": one batch.
-const mostLost = 500
+const maxLost = 500
 
 // A killPlan says how many calls are recorded while processes are killed.
 type killPlan struct {
@@ -117,7 +117,7 @@ func (s *killSite) allowed() int {
 	if s.plan.sync == "full" {
 		return 0
 	}
-	return mostLost
+	return maxLost
 }
 
 // round starts a process, checks the chain that it goes on with, calls it, kills it, and

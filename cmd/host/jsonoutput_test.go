@@ -23,7 +23,7 @@ var otherWriters = map[string]string{
 	"invocation/form.go json.Marshal":                      "the answer for a server",
 	"clientfiles/exported.go json.MarshalIndent":           "a file of Junctor's own",
 	"verb/operate/support.go json.MarshalIndent":           "a file in the bundle, whose texts are masked",
-	"verb/serve/thisinstance.go json.Marshal":              "printed by the process that asked",
+	"verb/serve/ownprocess.go json.Marshal":                "printed by the process that asked",
 	"verb/configure/wrap.go json.Marshal":                  "printed by printJSON, or as HCL",
 	"verb/configure/printdifference.go json.MarshalIndent": "passes through safe",
 	"results/result.go fmt.Fprintln":                       "passes through safe",

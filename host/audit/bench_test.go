@@ -76,7 +76,7 @@ func BenchmarkSearch(b *testing.B) {
 		b.Fatal(err)
 	}
 	for n := 0; n < 1_000_000; {
-		batch := make([]entry, mostBatch)
+		batch := make([]entry, maxBatch)
 		for i := range batch {
 			batch[i] = entry{Event: sample(n)}
 			if n%100_000 == 7 {

@@ -226,17 +226,17 @@ func (f *file) setUp(full bool, most int64) error {
 }
 
 const (
-	pageSize     = 4096
-	mostWALPages = 4000
+	pageSize    = 4096
+	maxWALPages = 4000
 )
 
 // walPages returns after how many pages the WAL is written to the file. With the largest
 // transaction it stays within a fifth of a small MaxSize.
 func walPages(most int64) int64 {
 	if most <= 0 {
-		return mostWALPages
+		return maxWALPages
 	}
-	return min(most/pageSize/16, mostWALPages)
+	return min(most/pageSize/16, maxWALPages)
 }
 
 // walLimit returns the bytes that a WAL keeps when it begins again.

@@ -18,7 +18,7 @@ const (
 	bufferSize = 4096 // events that wait to be written
 	batchRows  = 50
 	batchTime  = 50 * time.Millisecond
-	mostBatch  = 500 // rows of one transaction when the writer is behind
+	maxBatch   = 500 // rows of one transaction when the writer is behind
 	retryTime  = time.Second
 	// commitTime is how long a request waits for its row. It is longer than two attempts to
 	// write with busyTime each, so a request is answered without a row only if the file fails
@@ -232,7 +232,7 @@ func (l *Log) End(e *Event) {
 	}
 	kept := *e
 	kept.Arguments, kept.Result = l.payload(s, s.Arguments, e, e.Arguments), l.payload(s, s.Results, e, e.Result)
-	unwritten := mostBatch // of which a killed process may lose the rows
+	unwritten := maxBatch // of which a killed process may lose the rows
 	if s.Full {
 		unwritten = 0
 	}
@@ -357,9 +357,9 @@ func (l *Log) take(batch []entry, all bool) []entry {
 // batchOf returns the most rows of one transaction. In a small file the WAL has to stay small.
 func batchOf(s *Settings) int {
 	if s == nil || s.MaxSize <= 0 {
-		return mostBatch
+		return maxBatch
 	}
-	return int(min(max(s.MaxSize>>14, batchRows), mostBatch)) // 64 for 1 MiB
+	return int(min(max(s.MaxSize>>14, batchRows), maxBatch)) // 64 for 1 MiB
 }
 
 // committed records that the writer has no events.

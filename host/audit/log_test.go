@@ -337,8 +337,8 @@ func TestRequestsWaitBehindOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &stuckDisk{open: make(chan struct{})}
 		l, _ := onDisk(t, d, Settings{})
-		record(l, mostBatch)
-		if s, _ := l.State(); s.Backlog != mostBatch {
+		record(l, maxBatch)
+		if s, _ := l.State(); s.Backlog != maxBatch {
 			t.Errorf("%+v", s)
 		}
 		answered := make(chan struct{})
@@ -354,7 +354,7 @@ func TestRequestsWaitBehindOneBatch(t *testing.T) {
 		}
 		close(d.open)
 		<-answered
-		if rows, _ := d.count(); rows != mostBatch+1 {
+		if rows, _ := d.count(); rows != maxBatch+1 {
 			t.Errorf("%d rows", rows)
 		}
 		l.Close()

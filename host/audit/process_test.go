@@ -31,7 +31,7 @@ func TestKillLosesNoCommittedRow(t *testing.T) {
 				}
 				lost := acked - stored
 				t.Logf("round %d: %d acknowledged, %d stored", round, acked, stored)
-				if sync == "full" && lost > 0 || lost > mostBatch {
+				if sync == "full" && lost > 0 || lost > maxBatch {
 					t.Errorf("%d of %d events are lost", lost, acked)
 				}
 				verified(t, path)

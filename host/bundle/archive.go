@@ -19,14 +19,14 @@ const (
 	// MostBytes is the maximum size of a bundle in bytes.
 	MostBytes = 512 << 20
 
-	mostFiles    = 50_000
-	mostUnpacked = 1 << 30 // bytes of all files
-	mostManifest = 1 << 20 // bytes
-	mostName     = 1024    // bytes of a name
-	mostDepth    = 64      // directories in a name
-	// mostRatio is the maximum ratio of all files to the bundle, if they are larger than
+	maxFiles    = 50_000
+	maxUnpacked = 1 << 30 // bytes of all files
+	maxManifest = 1 << 20 // bytes
+	maxName     = 1024    // bytes of a name
+	maxDepth    = 64      // directories in a name
+	// maxRatio is the maximum ratio of all files to the bundle, if they are larger than
 	// freeBytes.
-	mostRatio = 100
+	maxRatio  = 100
 	freeBytes = 64 << 20
 )
 
@@ -64,8 +64,8 @@ func Open(r io.ReaderAt, size int64) (*Bundle, error) {
 
 // check refuses archives that would write more, or elsewhere, than into one directory.
 func (b *Bundle) check(size int64) error {
-	if len(b.files) > mostFiles {
-		return fmt.Errorf("it has %d files, at most %d are unpacked", len(b.files), mostFiles)
+	if len(b.files) > maxFiles {
+		return fmt.Errorf("it has %d files, at most %d are unpacked", len(b.files), maxFiles)
 	}
 	kinds := map[string]bool{} // by name in lower case: whether it is a directory
 	var total uint64
@@ -73,8 +73,8 @@ func (b *Bundle) check(size int64) error {
 		if err := checkFile(f); err != nil {
 			return fmt.Errorf("%+q: %w", f.Name, err)
 		}
-		if f.UncompressedSize64 > mostUnpacked || total+f.UncompressedSize64 > mostUnpacked {
-			return fmt.Errorf("its files are larger than %d MiB together", mostUnpacked>>20)
+		if f.UncompressedSize64 > maxUnpacked || total+f.UncompressedSize64 > maxUnpacked {
+			return fmt.Errorf("its files are larger than %d MiB together", maxUnpacked>>20)
 		}
 		total += f.UncompressedSize64
 		name := strings.ToLower(path.Clean(f.Name))
@@ -90,8 +90,8 @@ func (b *Bundle) check(size int64) error {
 			}
 		}
 	}
-	if total > freeBytes && total/mostRatio > uint64(size) {
-		return fmt.Errorf("its files are more than %d times as large as the bundle", mostRatio)
+	if total > freeBytes && total/maxRatio > uint64(size) {
+		return fmt.Errorf("its files are more than %d times as large as the bundle", maxRatio)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (b *Bundle) check(size int64) error {
 func checkFile(f *zip.File) error {
 	name := f.Name
 	switch mode := f.Mode(); {
-	case len(name) > mostName || strings.Count(name, "/") > mostDepth:
+	case len(name) > maxName || strings.Count(name, "/") > maxDepth:
 		return errors.New("the name is too long")
 	case strings.ContainsAny(name, "\\:") || strings.ContainsFunc(name, unicode.IsControl):
 		return errors.New(`the name has a \, a : or a control character`)

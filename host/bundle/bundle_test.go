@@ -83,7 +83,7 @@ func TestUnpack(t *testing.T) {
 func TestRefusedBundles(t *testing.T) {
 	manifest := entry{name: "manifest.json", text: plain}
 	var many []entry
-	for i := range mostFiles + 1 {
+	for i := range maxFiles + 1 {
 		many = append(many, entry{name: fmt.Sprint(i)})
 	}
 	for name, c := range map[string]struct {
@@ -101,21 +101,21 @@ func TestRefusedBundles(t *testing.T) {
 		"a control character": {[]entry{manifest, {name: "x\ny"}}, "control character"},
 		"a dot at the end":    {[]entry{manifest, {name: "a./evil"}}, "ends in a dot"},
 		"an empty part":       {[]entry{manifest, {name: "a//evil"}}, "empty part"},
-		"a long name":         {[]entry{manifest, {name: strings.Repeat("a", mostName+1)}}, "too long"},
-		"deep":                {[]entry{manifest, {name: strings.Repeat("a/", mostDepth+1) + "x"}}, "too long"},
+		"a long name":         {[]entry{manifest, {name: strings.Repeat("a", maxName+1)}}, "too long"},
+		"deep":                {[]entry{manifest, {name: strings.Repeat("a/", maxDepth+1) + "x"}}, "too long"},
 		"a link":              {[]entry{manifest, {name: "x", text: "/etc/passwd", mode: fs.ModeSymlink}}, "a link"},
 		"a device":            {[]entry{manifest, {name: "x", mode: fs.ModeDevice}}, "special file"},
 		"a pipe":              {[]entry{manifest, {name: "x", mode: fs.ModeNamedPipe}}, "special file"},
 		"twice":               {[]entry{manifest, {name: "x"}, {name: "x"}}, "occurs twice"},
 		"twice, other case":   {[]entry{manifest, {name: "Server/x"}, {name: "server/X"}}, "occurs twice"},
 		"file and directory":  {[]entry{manifest, {name: "x"}, {name: "x/y"}}, "a file and a directory"},
-		"a large file":        {[]entry{manifest, {name: "x", size: mostUnpacked + 1}}, "larger than"},
-		"large together": {[]entry{manifest, {name: "x", size: mostUnpacked / 2},
-			{name: "y", size: mostUnpacked / 2}, {name: "z", size: mostUnpacked / 2}}, "larger than"},
+		"a large file":        {[]entry{manifest, {name: "x", size: maxUnpacked + 1}}, "larger than"},
+		"large together": {[]entry{manifest, {name: "x", size: maxUnpacked / 2},
+			{name: "y", size: maxUnpacked / 2}, {name: "z", size: maxUnpacked / 2}}, "larger than"},
 		"a bomb": {[]entry{manifest, {name: "x", text: strings.Repeat("\x00", freeBytes+1)}},
 			"times as large"},
 		"many files": {many, "at most"},
-		"a large manifest": {[]entry{{name: "manifest.json", text: plain + strings.Repeat(" ", mostManifest)}},
+		"a large manifest": {[]entry{{name: "manifest.json", text: plain + strings.Repeat(" ", maxManifest)}},
 			"larger than"},
 		"no JSON": {[]entry{{name: "manifest.json", text: "{\n  hunter2"}},
 			"manifest.json:2:3: it is not JSON"},

@@ -55,16 +55,16 @@ func (b *Bundle) readManifest() error {
 		if f.Name != manifestName {
 			continue
 		}
-		if f.UncompressedSize64 > mostManifest {
-			return fmt.Errorf("%s is larger than %d KiB", manifestName, mostManifest>>10)
+		if f.UncompressedSize64 > maxManifest {
+			return fmt.Errorf("%s is larger than %d KiB", manifestName, maxManifest>>10)
 		}
 		in, err := f.Open()
 		if err != nil {
 			return fmt.Errorf("%s: %w", manifestName, err)
 		}
 		defer func() { _ = in.Close() }()
-		text, err := io.ReadAll(io.LimitReader(in, mostManifest+1))
-		if err != nil || len(text) > mostManifest {
+		text, err := io.ReadAll(io.LimitReader(in, maxManifest+1))
+		if err != nil || len(text) > maxManifest {
 			return fmt.Errorf("%s cannot be unpacked", manifestName)
 		}
 		return b.parse(text)
@@ -75,8 +75,8 @@ func (b *Bundle) readManifest() error {
 // ReadManifest reads the manifest of a bundle that is unpacked. Nothing but [Bundle.Server] and
 // [Bundle.Name] may be called on the result.
 func ReadManifest(text []byte) (*Bundle, error) {
-	if len(text) > mostManifest {
-		return nil, fmt.Errorf("%s is larger than %d KiB", manifestName, mostManifest>>10)
+	if len(text) > maxManifest {
+		return nil, fmt.Errorf("%s is larger than %d KiB", manifestName, maxManifest>>10)
 	}
 	b := &Bundle{}
 	return b, b.parse(text)

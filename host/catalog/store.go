@@ -51,14 +51,14 @@ func publicName(public string) string { return filepath.Join("catalogs", "public
 // empty: there are none. See [Server].Public.
 func LastKey(dir cache.Dir, public string) string {
 	text, _ := dir.Read(publicName(public))
-	if key := string(text); len(key) <= mostKey && strings.Trim(key, "0123456789abcdef-") == "" {
+	if key := string(text); len(key) <= maxKey && strings.Trim(key, "0123456789abcdef-") == "" {
 		return key
 	}
 	return "" // another program wrote it: a path, for example
 }
 
-// mostKey bounds a key in a file, in bytes.
-const mostKey = 128
+// maxKey bounds a key in a file, in bytes.
+const maxKey = 128
 
 // Drop removes the lists on disk of the server with a key, for all offers.
 func Drop(dir cache.Dir, key string) {

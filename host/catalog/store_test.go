@@ -202,7 +202,7 @@ func TestLastKeyIsAKey(t *testing.T) {
 	dir := cache.Dir(t.TempDir())
 	for text, want := range map[string]string{
 		"0123abcd-ef": "0123abcd-ef",
-		"../../etc/x": "", "a/b": "", "A": "", "a\n": "", "": "", strings.Repeat("a", mostKey+1): "",
+		"../../etc/x": "", "a/b": "", "A": "", "a\n": "", "": "", strings.Repeat("a", maxKey+1): "",
 	} {
 		dir.Write(publicName("p"), []byte(text))
 		if got := LastKey(dir, "p"); got != want {

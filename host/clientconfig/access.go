@@ -3,10 +3,10 @@ package clientconfig
 import "slices"
 
 const (
-	maxGlob     = 256    // bytes of a name of tools
-	mostGrants  = 5000   // rules and grants of a list
-	mostHolders = 2048   // roles and subjects of a list
-	mostNames   = 20_000 // names in all rules of a list
+	maxGlob    = 256    // bytes of a name of tools
+	maxGrants  = 5000   // rules and grants of a list
+	maxHolders = 2048   // roles and subjects of a list
+	maxNames   = 20_000 // names in all rules of a list
 )
 
 // Rights say who may use what, in the file of any product. They have rules, and roles and
@@ -107,8 +107,8 @@ type rightsReader struct {
 
 // count counts a rule or a grant.
 func (r *rightsReader) count(n *node) {
-	if r.grants++; r.grants > mostGrants {
-		r.fail(n, "more than %d rules", mostGrants)
+	if r.grants++; r.grants > maxGrants {
+		r.fail(n, "more than %d rules", maxGrants)
 	}
 }
 
@@ -145,8 +145,8 @@ func (r *rightsReader) texts(in *node, name string) (all []string) {
 		if !ok {
 			r.fail(item, "%q is not a list of texts", name)
 		}
-		if r.names++; r.names > mostNames {
-			r.fail(item, "more than %d names", mostNames)
+		if r.names++; r.names > maxNames {
+			r.fail(item, "more than %d names", maxNames)
 			break
 		}
 		all = append(all, text)
@@ -261,8 +261,8 @@ func (r *rightsReader) holders(into *Rights, in *node, kind string) {
 	if in == nil {
 		return
 	}
-	if len(in.names) > mostHolders {
-		r.fail(in, "more than %d roles or subjects", mostHolders)
+	if len(in.names) > maxHolders {
+		r.fail(in, "more than %d roles or subjects", maxHolders)
 		return
 	}
 	known := map[string]bool{}

@@ -39,7 +39,7 @@ func (s *ClaudeSettings) Read(text []byte) error {
 	permissions, _ := plain["permissions"].(map[string]any)
 	s.deny = append(s.deny, textsOf(permissions["deny"])...)
 	s.ask = append(s.ask, textsOf(permissions["ask"])...)
-	s.ask = s.ask[:min(len(s.ask), mostChoices)]
+	s.ask = s.ask[:min(len(s.ask), maxChoices)]
 	if s.off == nil {
 		s.off, s.on, s.plugins = map[string]bool{}, map[string]bool{}, map[string]bool{}
 	}
@@ -105,9 +105,9 @@ func (s *ClaudeSettings) Restrict(all []Server, before string) {
 		if one.Problem != "" {
 			continue
 		}
-		if len(s.deny) > mostChoices { // none of them may be lost
+		if len(s.deny) > maxChoices { // none of them may be lost
 			one.turnOff(fmt.Sprintf("permissions.deny in the settings of Claude Code has more than %d rules",
-				mostChoices))
+				maxChoices))
 			continue
 		}
 		whole := "mcp__" + strings.TrimSuffix(toolPrefix(before+one.Name), "_")

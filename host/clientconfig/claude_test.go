@@ -9,7 +9,7 @@ import (
 
 // TestTooManyDenialsDenyAll: no denial of the settings is lost because there are many.
 func TestTooManyDenialsDenyAll(t *testing.T) {
-	for _, n := range []int{1, mostChoices, mostChoices + 1} {
+	for _, n := range []int{1, maxChoices, maxChoices + 1} {
 		rules := make([]string, n)
 		for i := range rules {
 			rules[i] = fmt.Sprintf("mcp__other__t%d", i)
@@ -26,7 +26,7 @@ func TestTooManyDenialsDenyAll(t *testing.T) {
 		all := []Server{{Name: "files", Command: []string{"x"}}}
 		s.Restrict(all, "")
 		one := all[0]
-		many := n > mostChoices
+		many := n > maxChoices
 		if one.Disabled != many || many != strings.Contains(fmt.Sprint(one.Notes), "more than 200 rules") ||
 			!many && fmt.Sprint(one.Deny) != "[delete]" {
 			t.Errorf("%d rules: %+v", n, one)

@@ -98,7 +98,7 @@ func TestReadersTakeLinearTime(t *testing.T) {
 // each notation.
 func TestKeysOfTOMLAreBounded(t *testing.T) {
 	const server = "[mcp_servers.x]\ncommand = \"x\"\n" // two keys and tables
-	const most = mostTOMLKeys - 2
+	const most = maxTOMLKeys - 2
 	lines := func(format string, n int) string {
 		var b strings.Builder
 		for i := range n {

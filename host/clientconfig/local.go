@@ -87,8 +87,8 @@ func (all *Content) disable(names map[string]bool) {
 	}
 }
 
-// mostNamed is the maximum number of directories that a note names.
-const mostNamed = 3
+// maxNamed is the maximum number of directories that a note names.
+const maxNamed = 3
 
 // localNotes says which directories have servers of their own, and which do not use one of
 // the user's.
@@ -101,17 +101,17 @@ func (all *Content) localNotes(text []byte, root *node) {
 		}
 		disabled := localTexts(text, settings[i], "disabledMcpServers")
 		for j := range all.Servers {
-			if s := &all.Servers[j]; disabled[s.Name] && s.Problem == "" && len(s.Notes) < mostNamed {
+			if s := &all.Servers[j]; disabled[s.Name] && s.Problem == "" && len(s.Notes) < maxNamed {
 				s.Notes = append(s.Notes, fmt.Sprintf("Claude Code does not use it in %s", dir))
 			}
 		}
 	}
 	if len(own) > 0 {
 		more := ""
-		if len(own) > mostNamed {
-			more = fmt.Sprintf(" and %d more", len(own)-mostNamed)
+		if len(own) > maxNamed {
+			more = fmt.Sprintf(" and %d more", len(own)-maxNamed)
 		}
-		own = slices.Clone(own[:min(len(own), mostNamed)])
+		own = slices.Clone(own[:min(len(own), maxNamed)])
 		all.Notes = append(all.Notes, fmt.Sprintf(
 			"servers of the scope local are left out: run `junctor import claude-code --scope local` in %s%s",
 			strings.Join(own, ", "), more,

@@ -12,7 +12,7 @@ import (
 // The maximum numbers in one file.
 const (
 	MostServers = 1000
-	mostValues  = 20_000 // arguments, variables and headers of all servers
+	maxValues   = 20_000 // arguments, variables and headers of all servers
 )
 
 // A Server is a server in the file of a client. Its texts may contain secrets, and
@@ -104,9 +104,9 @@ func (c *Content) checkSize() error {
 		n += len(s.Command) +
 			len(s.Env) + len(s.PassEnv) + len(s.Headers) + len(s.EnvNames) + len(s.Allow) + len(s.Deny)
 	}
-	if n > mostValues {
+	if n > maxValues {
 		return &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf(
-			"the servers have %d arguments, variables and other values, at most %d are read", n, mostValues,
+			"the servers have %d arguments, variables and other values, at most %d are read", n, maxValues,
 		)}
 	}
 	return nil

@@ -2,23 +2,23 @@ package clientconfig
 
 import "github.com/pelletier/go-toml/v2/unstable"
 
-// mostTOMLKeys is the maximum number of keys and tables in a TOML file. The library compares
+// maxTOMLKeys is the maximum number of keys and tables in a TOML file. The library compares
 // each key with all others of its table, which takes quadratic time.
-const mostTOMLKeys = 10_000
+const maxTOMLKeys = 10_000
 
 // checkTOMLKeys refuses a file with too many keys and tables. It takes linear time, and leaves
 // mistakes in the syntax to the library.
 func checkTOMLKeys(body []byte) error {
 	var p unstable.Parser
 	p.Reset(body)
-	left, end := mostTOMLKeys, 0
+	left, end := maxTOMLKeys, 0
 	for p.NextExpression() {
 		e := p.Expression()
 		for key := e.Key(); key.Next(); {
 			end = int(key.Node().Raw.Offset)
 		}
 		if left -= keysIn(e, left); left < 0 {
-			return syntax(body, end, "more than %d keys and tables", mostTOMLKeys)
+			return syntax(body, end, "more than %d keys and tables", maxTOMLKeys)
 		}
 	}
 	return nil

@@ -38,13 +38,13 @@ func (all *Content) restrict(text []byte, root *node) {
 	}
 	for i := range all.Servers {
 		if s := &all.Servers[i]; s.Problem == "" {
-			s.choose(choices[:min(len(choices), mostChoices)], len(choices) > mostChoices)
+			s.choose(choices[:min(len(choices), maxChoices)], len(choices) > maxChoices)
 		}
 	}
 }
 
-// mostChoices is the maximum number of choices that are compared with each server.
-const mostChoices = 200
+// maxChoices is the maximum number of choices that are compared with each server.
+const maxChoices = 200
 
 // choose applies choices to the tools of a server. Here a denial wins over all others.
 func (s *Server) choose(choices []choice, more bool) {

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// mostYAML is the maximum size of a YAML file in bytes.
-	mostYAML = 8 << 20
-	// mostYAMLNodes is the maximum number of values in a YAML file, with every alias
+	// maxYAML is the maximum size of a YAML file in bytes.
+	maxYAML = 8 << 20
+	// maxYAMLNodes is the maximum number of values in a YAML file, with every alias
 	// replaced by what it stands for.
-	mostYAMLNodes = 500_000
+	maxYAMLNodes = 500_000
 )
 
 // yamlLine matches the first line of a YAML file. A line of TOML has an equals sign or
@@ -88,8 +88,8 @@ var quoted = lazyregexp.New("'[^']*'|\"[^\"]*\"|`[^`]*`")
 
 // readYAML parses the first document of a file, without replacing aliases.
 func readYAML(body []byte) (*yaml.Node, error) {
-	if len(body) > mostYAML {
-		return nil, &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("larger than %d MiB", mostYAML>>20)}
+	if len(body) > maxYAML {
+		return nil, &SyntaxError{Line: 1, Column: 1, What: fmt.Sprintf("larger than %d MiB", maxYAML>>20)}
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(body, &document); err != nil {
@@ -150,8 +150,8 @@ var errLarge = errors.New("the aliases of the file stand for too many values")
 
 // plain converts a node into the types of encoding/json.
 func (y *yamlReader) plain(n *yaml.Node, depth int) (any, error) {
-	if y.nodes++; y.nodes > mostYAMLNodes {
-		return nil, yamlError(n, "%s, at most %d", errLarge, mostYAMLNodes)
+	if y.nodes++; y.nodes > maxYAMLNodes {
+		return nil, yamlError(n, "%s, at most %d", errLarge, maxYAMLNodes)
 	}
 	if depth > maxDepth {
 		return nil, yamlError(n, "nested deeper than %d", maxDepth)

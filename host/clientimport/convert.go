@@ -119,8 +119,8 @@ func (c *converter) convert(s clientconfig.Server) {
 	case hasText(s, func(text string) bool { return strings.Contains(text, mark) }):
 		c.note("not imported: it has a NUL character, which no program or header can have")
 		return
-	case hasText(s, func(text string) bool { return len(text) > mostText }):
-		c.note("not imported: it has a text of more than %d KiB", mostText>>10)
+	case hasText(s, func(text string) bool { return len(text) > maxText }):
+		c.note("not imported: it has a text of more than %d KiB", maxText>>10)
 		return
 	case isJunctor(s.Command):
 		c.note("not imported: it starts Junctor itself")
@@ -196,8 +196,8 @@ func isJunctor(command []string) bool {
 		strings.TrimSuffix(filepath.Base(command[0]), ".exe") == "junctor"
 }
 
-// mostText is the maximum size of a text of a server in bytes.
-const mostText = 64 << 10
+// maxText is the maximum size of a text of a server in bytes.
+const maxText = 64 << 10
 
 // hasText reports whether a server has a text of some kind.
 func hasText(s clientconfig.Server, is func(text string) bool) bool {

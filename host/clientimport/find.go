@@ -87,8 +87,8 @@ var forms = []struct {
 		lazyregexp.New(`(?:hooks\.slack\.com|discord(?:app)?\.com/api/webhooks|webhook\.office\.com)/([^\s"'?#]+)`)},
 }
 
-// mostSpans is the maximum number of secrets in one text. A text with more is one as a whole.
-const mostSpans = 500
+// maxSpans is the maximum number of secrets in one text. A text with more is one as a whole.
+const maxSpans = 500
 
 // secretsIn returns the secrets in a text of any kind, in order, without overlap.
 func secretsIn(text string) (all []span) {
@@ -110,13 +110,13 @@ func secretsIn(text string) (all []span) {
 			if value := text[s.from:s.to]; found(s.name, value, f.name != "") {
 				all, from = append(all, s), max(from, s.to)
 			}
-			if len(all) > mostSpans {
+			if len(all) > maxSpans {
 				return []span{{to: len(text), name: "text"}}
 			}
 		}
 	}
 	all = append(all, assignments(text)...)
-	if len(all) > mostSpans {
+	if len(all) > maxSpans {
 		return []span{{to: len(text), name: "text"}}
 	}
 	return withoutOverlap(all)

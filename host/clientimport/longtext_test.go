@@ -16,7 +16,7 @@ func TestLongTexts(t *testing.T) {
 		"${input:", "${input:a}", "$(", "op://", "op://a ", "<",
 		"password=x;", "x-", "sk-aaaa ", "a=", "\\", "=", "a.", "authorization: ",
 	} {
-		text := strings.Repeat(unit, (mostText/4)/len(unit))
+		text := strings.Repeat(unit, (maxText/4)/len(unit))
 		began := time.Now()
 		for _, s := range []clientconfig.Server{
 			{Name: "a", Command: []string{"x", text}}, {Name: "a", Command: []string{"sh", "-c", text}},
@@ -31,7 +31,7 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 	got := Convert(clientconfig.Content{
-		Servers: []clientconfig.Server{{Name: "a", Command: []string{"x", strings.Repeat("a", mostText+1)}}},
+		Servers: []clientconfig.Server{{Name: "a", Command: []string{"x", strings.Repeat("a", maxText+1)}}},
 	}, Environment{})
 	if len(got.Servers) > 0 || !strings.Contains(got.Notes[0], "more than 64 KiB") {
 		t.Errorf("%q", got.Notes)

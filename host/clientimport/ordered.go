@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-const mostWhen = 4096 // bytes of a condition
+const maxWhen = 4096 // bytes of a condition
 
 // fallback makes a rule of what the last rule says about everything, and returns the rules
 // before it that decide something else. In the file the first rule that matches decides. Here
@@ -112,7 +112,7 @@ func hasRole(roles []string) (text string, ok bool) {
 		all[i] = fmt.Sprintf("contains(principal.roles, %s)", quote(name))
 	}
 	text = strings.Join(all, " || ")
-	return text, plainASCII(text) && len(text) <= mostWhen
+	return text, plainASCII(text) && len(text) <= maxWhen
 }
 
 // plainASCII reports whether a text has printable characters of ASCII only. Other texts may

@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	mostRules    = 5000    // of a policy
-	mostHolders  = 2048    // roles and subjects of a policy
-	maxHolder    = 256     // bytes of the name of a role or a subject
-	maxGlob      = 256     // bytes of a name in a rule
-	mostCompared = 1 << 14 // bytes of all patterns of a list in which the first rule decides
+	maxRules    = 5000    // of a policy
+	maxHolders  = 2048    // roles and subjects of a policy
+	maxHolder   = 256     // bytes of the name of a role or a subject
+	maxGlob     = 256     // bytes of a name in a rule
+	maxCompared = 1 << 14 // bytes of all patterns of a list in which the first rule decides
 )
 
 // A policyConverter makes a policy of what the file of another product says about rights.
@@ -39,10 +39,10 @@ func (c *converter) policy(file clientconfig.Content) {
 	default:
 		return
 	}
-	if p.policy.count > mostRules || len(p.policy.order) > mostHolders {
+	if p.policy.count > maxRules || len(p.policy.order) > maxHolders {
 		p.policy = policyBlock{}
 		p.note("the rules became more than %d, or their roles and subjects more than %d: the policy denies everything",
-			mostRules, mostHolders)
+			maxRules, maxHolders)
 	}
 	if p.policy.byAccess() {
 		p.note("Junctor decides by itself which tools read and which write: `junctor policy classify` shows it, " +
@@ -101,10 +101,10 @@ func (c *policyConverter) convert(from *clientconfig.Rights) {
 		for _, m := range one.matches {
 			size += len(m.server) + len(m.tool)
 		}
-		if from.First && size > mostCompared {
+		if from.First && size > maxCompared {
 			c.policy = policyBlock{}
 			c.note("the rules have more than %d bytes of patterns, too many to compare: the policy denies everything",
-				mostCompared)
+				maxCompared)
 			return
 		}
 		if from.First && one.all() {
@@ -246,7 +246,7 @@ func (c *policyConverter) add(r *converted, except []string) {
 			}
 		}
 		when := strings.Join(conditions, " && ")
-		if len(when) > mostWhen {
+		if len(when) > maxWhen {
 			when = ""
 			c.noteRule(r, " denies also what earlier rules allow: the condition would be too long")
 		}

@@ -290,12 +290,12 @@ func (c *converter) input(id string) part {
 
 var notVariable = lazyregexp.New(`[^A-Za-z0-9_]+`)
 
-// mostShown is the maximum number of bytes of a reference in a note.
-const mostShown = 60
+// maxShown is the maximum number of bytes of a reference in a note.
+const maxShown = 60
 
 func shortened(text string) string {
-	if len(text) > mostShown {
-		text = strings.ToValidUTF8(text[:mostShown], "") + "…"
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
 	}
 	return fmt.Sprintf("%q", text)
 }

@@ -67,7 +67,7 @@ var parameters = lazyregexp.New(`;[^/\\]*`)
 
 // decoded returns a text without escapes.
 func decoded(text string) string {
-	for range mostEscapes {
+	for range maxEscapes {
 		once := unescape(text)
 		if once == text {
 			break
@@ -77,9 +77,9 @@ func decoded(text string) string {
 	return text
 }
 
-// mostEscapes bounds how often escapes are decoded: a server may decode what a proxy has
+// maxEscapes bounds how often escapes are decoded: a server may decode what a proxy has
 // decoded.
-const mostEscapes = 5
+const maxEscapes = 5
 
 // normalURI returns the form that the spellings of a URI have in common: decoded escapes,
 // forward slashes, no empty, "." or ".." segments, Unicode normal form C, and a scheme and

@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-const mostReasonPattern = 200 // bytes
+const maxReasonPattern = 200 // bytes
 
 // fourEyesAttributes are the attributes of a confirm block about who must approve.
 type fourEyesAttributes struct {
@@ -94,9 +94,9 @@ func checkReasonPatternAt(r language.Reader, text string) {
 	at := r.ValueAt("reason_pattern", r.Head)
 	finds, err := checkReasonPattern(text)
 	switch {
-	case text == "" || len(text) > mostReasonPattern || strings.ContainsFunc(text, inbound.Unprintable):
+	case text == "" || len(text) > maxReasonPattern || strings.ContainsFunc(text, inbound.Unprintable):
 		r.ErrorAt(at, `write one such as "CHG-[0-9]+"`,
-			"a pattern is 1 to %d bytes of text without control characters", mostReasonPattern)
+			"a pattern is 1 to %d bytes of text without control characters", maxReasonPattern)
 	case err != nil:
 		r.ErrorAt(at, `write one such as "CHG-[0-9]+", in the syntax of RE2`,
 			"the pattern is not valid: %s", strings.TrimPrefix(err.Error(), "error parsing regexp: "))
@@ -106,8 +106,8 @@ func checkReasonPatternAt(r language.Reader, text string) {
 	}
 }
 
-// mostPatternSize bounds the instructions of a pattern, which is tried while answers wait.
-const mostPatternSize = 2000
+// maxPatternSize bounds the instructions of a pattern, which is tried while answers wait.
+const maxPatternSize = 2000
 
 // checkReasonPattern returns what is wrong with a pattern, and whether there is a text in which it
 // finds something.
@@ -120,7 +120,7 @@ func checkReasonPattern(text string) (finds bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
-	case len(program.Inst) > mostPatternSize:
+	case len(program.Inst) > maxPatternSize:
 		return false, errors.New("it is too large")
 	case regexp.MustCompile(text).MatchString(""):
 		return false, errors.New("it also finds something in no text")

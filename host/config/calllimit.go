@@ -105,8 +105,8 @@ func (c CallLimit) Match(server, tool string) bool {
 	return c.Server.Match(server) && c.Tool.Match(tool)
 }
 
-// mostCallLimits bounds the tool blocks.
-const mostCallLimits = 1000
+// maxCallLimits bounds the tool blocks.
+const maxCallLimits = 1000
 
 // Validate implements [language.Validator]. It also reads the tool blocks, which have the values
 // of per_tool for what they do not set.
@@ -122,9 +122,9 @@ func (l *Limits) Validate(r language.Reader) {
 		general = *l.PerTool
 	}
 	blocks := r.Labelled("tool")
-	if len(blocks) > mostCallLimits {
-		r.ErrorAt(blocks[mostCallLimits].TypeRange, "combine them with *",
-			`"limits" has more than %d tool blocks`, mostCallLimits)
+	if len(blocks) > maxCallLimits {
+		r.ErrorAt(blocks[maxCallLimits].TypeRange, "combine them with *",
+			`"limits" has more than %d tool blocks`, maxCallLimits)
 		return
 	}
 	for _, b := range blocks {

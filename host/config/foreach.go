@@ -13,8 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/managed"
 )
 
-// mostInstances bounds the servers of one block with for_each.
-const mostInstances = 100
+// maxInstances bounds the servers of one block with for_each.
+const maxInstances = 100
 
 // drafts reads the server blocks of all scopes: those of the managed configuration, then
 // those of the layers, the strongest first.
@@ -85,8 +85,8 @@ func (l *loader) instances(of *scope, b *hclsyntax.Block, taken map[string]bool)
 		r.ErrorAt(at, `write for_each = { eu = "https://eu.example.com", us = "https://us.example.com" }, or for_each = ["eu", "us"]`,
 			"%q must be a map or a list of texts, not %s", expression.ForEach, language.TypeName(v.Type()))
 		return nil
-	case len(keys) > mostInstances:
-		r.ErrorAt(at, "", "%q has %d elements; the most is %d", expression.ForEach, len(keys), mostInstances)
+	case len(keys) > maxInstances:
+		r.ErrorAt(at, "", "%q has %d elements; the most is %d", expression.ForEach, len(keys), maxInstances)
 		return nil
 	}
 	if prefix := b.Body.Attributes["prefix"]; prefix != nil && len(keys) > 1 && !refersTo(prefix.Expr, "each") {

@@ -18,7 +18,7 @@ import (
 // base_NAME.
 
 const (
-	mostModules = 200 // uses of modules in one configuration
+	maxModules = 200 // uses of modules in one configuration
 )
 
 // moduleForm lists the blocks of a file of a module.
@@ -57,8 +57,8 @@ func (l *loader) module(of *scope, b *hclsyntax.Block) {
 			return
 		}
 	}
-	if l.moduleUses++; l.moduleUses > mostModules {
-		r.ErrorAt(r.Head, "", "a configuration uses at most %d modules", mostModules)
+	if l.moduleUses++; l.moduleUses > maxModules {
+		r.ErrorAt(r.Head, "", "a configuration uses at most %d modules", maxModules)
 		return
 	}
 	dir, files := l.tree.Used(b)

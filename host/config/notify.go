@@ -32,7 +32,7 @@ func (n Notify) GoString() string { return n.String() }
 
 const (
 	leastNotifySecret = 16 // bytes; a shorter secret can be guessed
-	mostNotifySecret  = 4096
+	maxNotifySecret   = 4096
 	maxWebhook        = 2048 // bytes
 )
 
@@ -115,8 +115,8 @@ func notifySecretProblem(secret string) string {
 	switch {
 	case len(secret) < leastNotifySecret:
 		return fmt.Sprintf("is shorter than %d bytes, so it can be guessed", leastNotifySecret)
-	case len(secret) > mostNotifySecret:
-		return fmt.Sprintf("is longer than %d bytes", mostNotifySecret)
+	case len(secret) > maxNotifySecret:
+		return fmt.Sprintf("is longer than %d bytes", maxNotifySecret)
 	}
 	return ""
 }

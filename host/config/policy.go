@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-const mostRules = 5000
+const maxRules = 5000
 
 var effects = map[string]policy.Effect{"deny": policy.Denies, "confirm": policy.Confirms, "allow": policy.Allows}
 
@@ -92,8 +92,8 @@ func (d *policyDraft) policyRules(r blockReader, unset string) policy.Rules {
 		r.ErrorAt(r.Head, "give the roles with the tokens",
 			"a policy has at most %d roles, subjects and groups", policy.MaxHolders)
 	}
-	if len(p.Rules) > mostRules {
-		r.ErrorAt(r.Head, "combine rules with * in their names", "a policy has at most %d rules", mostRules)
+	if len(p.Rules) > maxRules {
+		r.ErrorAt(r.Head, "combine rules with * in their names", "a policy has at most %d rules", maxRules)
 	}
 	return p
 }

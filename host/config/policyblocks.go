@@ -75,7 +75,7 @@ type ruleBlock struct {
 
 // Validate implements [language.Validator].
 func (b *ruleBlock) Validate(r language.Reader) {
-	for name, most := range map[string]int{"name": mostRuleName, "reason": mostReason} {
+	for name, most := range map[string]int{"name": maxRuleName, "reason": maxReason} {
 		text := map[string]string{"name": b.Name, "reason": b.Reason}[name]
 		if r.IsRead(name) && (text == "" || len(text) > most || strings.ContainsFunc(text, inbound.Unprintable)) {
 			r.ErrorAt(r.ValueAt(name, r.Head), "",
@@ -85,8 +85,8 @@ func (b *ruleBlock) Validate(r language.Reader) {
 }
 
 const (
-	mostRuleName = 64  // bytes
-	mostReason   = 300 // bytes
+	maxRuleName = 64  // bytes
+	maxReason   = 300 // bytes
 )
 
 // A confirmBlock is a confirm block.

@@ -80,7 +80,7 @@ func (cc *cachedCredential) obtained(c sdk.Credential, stamp string, now time.Ti
 			t.extend(stamp, now)
 			return t.error(now)
 		}
-		cc.strikes = min(cc.strikes, strikesMost-1) // a change of the stored secrets is worth one attempt
+		cc.strikes = min(cc.strikes, maxStrikes-1) // a change of the stored secrets is worth one attempt
 	}
 	if mark != cc.mark {
 		cc.replaced(now)

@@ -39,7 +39,7 @@ func TestChangedTokenIsPresented(t *testing.T) {
 				before := presented
 				s.change() // the file was written with the same token
 				_, _ = call(t, b, takes)
-				if refused > strikesMost && presented != before {
+				if refused > maxStrikes && presented != before {
 					t.Error("what was refused to the end was presented again")
 				}
 				has = "new"

@@ -10,16 +10,16 @@ import (
 )
 
 const (
-	strikesMost = 3
-	crossTime   = 10 * time.Second // within which a refusal may be about the replaced credential
-	crossMost   = 256
-	proofTime   = time.Minute // without a refusal, after which a credential counts as accepted
-	proofUses   = 3
+	maxStrikes = 3
+	crossTime  = 10 * time.Second // within which a refusal may be about the replaced credential
+	crossMost  = 256
+	proofTime  = time.Minute // without a refusal, after which a credential counts as accepted
+	proofUses  = 3
 )
 
 // strikePauses are how long nothing is presented after the first and the second
 // refusal, if the provider has no replacement.
-var strikePauses = [strikesMost]time.Duration{0, 5 * time.Second, 30 * time.Second}
+var strikePauses = [maxStrikes]time.Duration{0, 5 * time.Second, 30 * time.Second}
 
 // rejections counts the credentials that the server refused.
 //
@@ -120,7 +120,7 @@ func (cc *cachedCredential) decide(c sdk.Challenge, arrived int, stamp string, n
 		return sdk.ChallengeResult{Retry: true}, nil, true
 	}
 	cc.strike(cc.mark, now)
-	if cc.strikes >= strikesMost || again && cc.strikes > 1 { // the replacement was refused too, or three in a row
+	if cc.strikes >= maxStrikes || again && cc.strikes > 1 { // the replacement was refused too, or three in a row
 		return cc.block("", false, stamp, now), nil, true
 	}
 	return res, nil, false
@@ -151,7 +151,7 @@ func (cc *cachedCredential) noReplacement(c sdk.Challenge, res sdk.ChallengeResu
 // asks it occasionally for a credential that a person has replaced.
 func (cc *cachedCredential) block(reason string, fixed bool, stamp string, now time.Time) sdk.ChallengeResult {
 	t := &failureState{kind: "refused", err: refusedByServer(reason, cc.server, cc.tenant), stamp: stamp}
-	if cc.fixed = cc.fixed || fixed; cc.strikes < strikesMost {
+	if cc.fixed = cc.fixed || fixed; cc.strikes < maxStrikes {
 		t.until = now.Add(strikePauses[cc.strikes])
 	} else if t.lasting = true; cc.fixed {
 		t.recheck, t.until = recheckFirst, now.Add(recheckFirst)

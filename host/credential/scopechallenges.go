@@ -38,7 +38,7 @@ func (cc *cachedCredential) tooNarrow(c sdk.Challenge, crosses bool, now time.Ti
 	case known || c.Attempt > 1: // the server asks again for a scope it was given
 		s.strikes++
 	}
-	if c.Attempt > 1 || s.strikes >= strikesMost {
+	if c.Attempt > 1 || s.strikes >= maxStrikes {
 		res = s.last
 		res.Retry = false
 		if res.Reason == "" {

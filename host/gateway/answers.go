@@ -47,7 +47,7 @@ func (c *call) answers(ctx context.Context, reply *upstream.Reply, round int) (p
 		return nil, tooManyRounds(c.item.Server)
 	case asksForInput(reply):
 		return c.answerAll(ctx, reply.Result)
-	case c.client.era() == era.Both && asksForVisits(reply) && round <= maxRounds && visitedAll(ctx, c, reply.Error):
+	case c.client.era() == era.Both && asksForPages(reply) && round <= maxRounds && visitedAll(ctx, c, reply.Error):
 		return c.sent.Params, nil
 	}
 	return nil, nil
@@ -58,9 +58,9 @@ func asksForInput(reply *upstream.Reply) bool {
 	return reply.Error == nil && reply.Revision.Modern() && era.IsInputRequired(reply.Result)
 }
 
-// asksForVisits reports whether a reply of a legacy server is an error that asks the user
+// asksForPages reports whether a reply of a legacy server is an error that asks the user
 // to visit pages before the call is made again.
-func asksForVisits(reply *upstream.Reply) bool {
+func asksForPages(reply *upstream.Reply) bool {
 	return !reply.Revision.Modern() && reply.Error != nil && era.IsURLElicitation(reply.Error)
 }
 

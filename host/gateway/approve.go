@@ -120,7 +120,7 @@ func approvalMissing(u *use) error {
 	case !asksPerson(u):
 		why, hint = "another person has to give it, for whom a single command does not wait", ""
 	case !whole:
-		why, hint = fmt.Sprintf("its arguments have more than %d KiB, which are too many to show", mostAsked>>10), ""
+		why, hint = fmt.Sprintf("its arguments have more than %d KiB, which are too many to show", maxAsked>>10), ""
 	case why == "":
 		why = "the terminal cannot ask"
 	}
@@ -246,8 +246,8 @@ func approvalQuestion(u *use) (params []byte, whole bool) {
 		text += fmt.Sprintf("\n\nYour approval is for everything of this server during %s.", u.approval.Valid)
 	}
 	return mcp.SetMember([]byte(`{"requestedSchema":{"type":"object","properties":{}}}`), "message",
-		mcp.AppendText(nil, text)), len(shown) <= mostAsked
+		mcp.AppendText(nil, text)), len(shown) <= maxAsked
 }
 
-// mostAsked bounds the arguments in a question to the person at a client, in bytes.
-const mostAsked = 8 << 10
+// maxAsked bounds the arguments in a question to the person at a client, in bytes.
+const maxAsked = 8 << 10

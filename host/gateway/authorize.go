@@ -70,8 +70,8 @@ func (u *use) decide() (err error) {
 	return u.notFound()
 }
 
-// mostShown bounds the values of an argument in an error.
-const mostShown = 10
+// maxShown bounds the values of an argument in an error.
+const maxShown = 10
 
 // allowedArguments says what every allowed call of the tool has and this one does not, as the
 // schema in the list of the client does.
@@ -89,10 +89,10 @@ func allowedArguments(u *use) string {
 			continue
 		}
 		var values []string
-		for _, v := range c.Values[:min(len(c.Values), mostShown)] {
+		for _, v := range c.Values[:min(len(c.Values), maxShown)] {
 			values = append(values, string(v.JSON()))
 		}
-		if len(c.Values) > mostShown {
+		if len(c.Values) > maxShown {
 			values = append(values, "…")
 		}
 		switch {

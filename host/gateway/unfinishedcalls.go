@@ -23,8 +23,8 @@ const (
 	unfinishedTime = suspendTime + 10*time.Second
 	// keptArguments bounds the arguments that wait with an event, in bytes.
 	keptArguments = 8 << 10
-	// mostQuestion bounds the results that are searched for a question, in bytes.
-	mostQuestion = 256 << 10
+	// maxQuestion bounds the results that are searched for a question, in bytes.
+	maxQuestion = 256 << 10
 )
 
 // unfinishedCalls holds the events of calls that have asked their clients something. The
@@ -56,7 +56,7 @@ func (u *unfinishedCalls) any() bool { return u.count.Load() > 0 }
 // suspends reports whether the result of a request asks its client something, and returns
 // the state that continues the call.
 func suspends(u *use, resp response, err error) (state string, ok bool) {
-	if !u.modern() || err != nil || len(resp.result) > mostQuestion || !era.IsInputRequired(resp.result) {
+	if !u.modern() || err != nil || len(resp.result) > maxQuestion || !era.IsInputRequired(resp.result) {
 		return "", false
 	}
 	state, _ = mcp.TextMember(resp.result, "requestState")

@@ -133,8 +133,8 @@ func serveSources(t *testing.T, s console.Sources) (server *console.Server, web 
 	return server, web
 }
 
-// mostPaint is the longest time to the first paint of a page.
-const mostPaint = 500 * time.Millisecond
+// maxPaint is the longest time to the first paint of a page.
+const maxPaint = 500 * time.Millisecond
 
 // TestConsoleOfLargeProcess measures the time to the first paint of the lists of a large
 // process, and goes through their pages.
@@ -166,8 +166,8 @@ func TestConsoleOfLargeProcess(t *testing.T) {
 				b.open(base + page)
 				paint := b.firstPaint()
 				t.Logf("%s: first paint after %s", page, paint)
-				if paint > mostPaint {
-					t.Errorf("%s: first paint after %s, more than %s", page, paint, mostPaint)
+				if paint > maxPaint {
+					t.Errorf("%s: first paint after %s, more than %s", page, paint, maxPaint)
 				}
 			}
 			b.open(base + "tools")

@@ -14,9 +14,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mostTime is how long a way of docs/start.md may take. A person needs seconds more for
+// maxTime is how long a way of docs/start.md may take. A person needs seconds more for
 // typing.
-const mostTime = 2 * time.Minute
+const maxTime = 2 * time.Minute
 
 // A beginner follows a section of docs/start.md in an empty home directory.
 type beginner struct {
@@ -68,7 +68,7 @@ func newBeginner(t *testing.T) *beginner {
 // shell runs a line, and returns what it prints with short paths.
 func (b *beginner) shell(line string) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
+	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir, cmd.Env = b.dir, b.env
@@ -114,8 +114,8 @@ func (b *beginner) follow(title string, words ...string) {
 		}
 	}
 	took := time.Since(begun)
-	if commands == 0 || commands > 3 || took > mostTime {
-		b.t.Errorf("%q takes %d commands and %s (bar 3 commands, %s)", title, commands, took, mostTime)
+	if commands == 0 || commands > 3 || took > maxTime {
+		b.t.Errorf("%q takes %d commands and %s (bar 3 commands, %s)", title, commands, took, maxTime)
 	}
 	b.t.Logf("%q: %d commands, %s", title, commands, took.Round(time.Millisecond))
 }
@@ -138,7 +138,7 @@ func (b *beginner) client(file, tool string, arguments map[string]any) string {
 	if err := json.Unmarshal(text, &config); err != nil || config.MCPServers[entry].Command == "" {
 		b.t.Fatalf("%s has no entry %s: %v\n%s", file, entry, err, text)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
+	ctx, cancel := context.WithTimeout(context.Background(), maxTime)
 	defer cancel()
 	cmd := exec.Command(config.MCPServers[entry].Command, config.MCPServers[entry].Args...)
 	cmd.Dir, cmd.Env, cmd.Stderr = b.home, b.env, os.Stderr

@@ -99,8 +99,8 @@ func (v *view) hoverExpression(p sketchPlace, offset int) (string, sketchWord) {
 	return "", name
 }
 
-// mostShown bounds the bytes of an expression in a hover.
-const mostShown = 500
+// maxShown bounds the bytes of an expression in a hover.
+const maxShown = 500
 
 // definitionText shows the definition of a local or a variable. A literal that sounds like a
 // secret is left out: a hover may be on a shared screen.
@@ -124,8 +124,8 @@ func (v *view) definitionText(root string, n sketchName) string {
 		return fmt.Sprintf("**%s.%s**%s", root, n.text, note)
 	}
 	text := strings.TrimSpace(string(s.text[a.from:a.to]))
-	if len(text) > mostShown {
-		text = strings.ToValidUTF8(text[:mostShown], "") + "…"
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
 	}
 	return fmt.Sprintf("```hcl\n%s.%s = %s\n```%s", root, n.text, text, note)
 }

@@ -36,7 +36,7 @@ const (
 	reserved        = 5    // the part, a fifth, that loud principals leave to others
 	rounding        = 1e-6 // of tokens
 	leastEstimate   = time.Second
-	mostEstimate    = time.Minute
+	maxEstimate     = time.Minute
 	pruneTime       = 10 * time.Second // between two searches for absent principals
 )
 
@@ -306,7 +306,7 @@ func (b *bucket) refusal(m *member, waited time.Duration, now time.Time) error {
 	}
 	if b.took > 0 {
 		turns := 1 + b.waiting/max(1, b.bounds.Concurrent)
-		e.RetryAfter = min(max(time.Duration(turns)*b.took, leastEstimate), mostEstimate)
+		e.RetryAfter = min(max(time.Duration(turns)*b.took, leastEstimate), maxEstimate)
 	}
 	return e
 }

@@ -195,11 +195,11 @@ func TestKillBelow(t *testing.T) {
 		pids = k.says("ready")
 		slowestStart = max(slowestStart, time.Since(begun))
 	}
-	mostEnd, mostStart := time.Second, 5*time.Second
+	maxEnd, maxStart := time.Second, 5*time.Second
 	if os.Getenv("JUNCTOR_SOAK") == "" {
-		mostEnd, mostStart = patience, patience
+		maxEnd, maxStart = patience, patience
 	}
-	if slowestEnd > mostEnd || slowestStart > mostStart {
+	if slowestEnd > maxEnd || slowestStart > maxStart {
 		t.Errorf("waiting calls failed after %s, and a new connection took %s", slowestEnd, slowestStart)
 	}
 	t.Logf("waiting calls failed within %s, and a new connection took %s", slowestEnd, slowestStart)

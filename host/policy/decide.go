@@ -34,28 +34,28 @@ func stricter(a, b Decision) Decision {
 
 func (p *Policy) decide(q *Query) Decision {
 	if q.Continues {
-		d := p.judge(q, true, nil)
+		d := p.applyRules(q, true, nil)
 		if d.Verdict == Depends || d.Verdict == Confirm {
 			d.Verdict, d.approval = Allow, nil
 		}
 		return d
 	}
-	return p.judge(q, false, nil)
+	return p.applyRules(q, false, nil)
 }
 
 // List decides whether a list shows an item to a principal. The verdict is
 // [Depends] if only the arguments of a call can decide.
 func (p *Policy) List(q *Query) Decision {
-	d := p.judge(q, q.Item.Kind == Tool, nil)
+	d := p.applyRules(q, q.Item.Kind == Tool, nil)
 	for _, o := range p.above {
-		d = stricter(o.judge(q, q.Item.Kind == Tool, nil), d)
+		d = stricter(o.applyRules(q, q.Item.Kind == Tool, nil), d)
 	}
 	return d
 }
 
-// judge applies the rules. undecided is set if there are no arguments yet. trace is
+// applyRules applies the rules. undecided is set if there are no arguments yet. trace is
 // called with each rule about the item; nil: none.
-func (p *Policy) judge(q *Query, undecided bool, trace func(*rule, matching)) Decision {
+func (p *Policy) applyRules(q *Query, undecided bool, trace func(*rule, matching)) Decision {
 	d := Decision{item: q.Item, principal: identityOf(q.Principal), args: digestOf(q.Args)}
 	if undecided {
 		d.args = digestOf(nil)

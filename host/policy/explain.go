@@ -59,7 +59,7 @@ func (p *Policy) Explain(q *Query, undecided bool) Explanation {
 func (p *Policy) explain(q *Query, undecided bool) Explanation {
 	x := Explanation{Roles: p.heldRoles(q.Principal)}
 	results := map[*rule]matching{}
-	x.Decision = p.judge(q, undecided && q.Item.Kind == Tool, func(r *rule, m matching) { results[r] = m })
+	x.Decision = p.applyRules(q, undecided && q.Item.Kind == Tool, func(r *rule, m matching) { results[r] = m })
 	for _, r := range p.rules {
 		if r.Servers != nil && !anyLike(r.Servers, q.Item.Server) {
 			continue
@@ -100,7 +100,7 @@ func (p *Policy) helps(q *Query, undecided bool, r *rule, held bool, d *Decision
 	who, with := *q.Principal, *q
 	who.Roles = append(slices.Clone(who.Roles), r.Holder.Name)
 	with.Principal = &who
-	return r.Holder.Kind == "role" && p.judge(&with, undecided && q.Item.Kind == Tool, nil).Verdict != d.Verdict
+	return r.Holder.Kind == "role" && p.applyRules(&with, undecided && q.Item.Kind == Tool, nil).Verdict != d.Verdict
 }
 
 // explain says in words what a condition came to. It returns "" for a rule without one.

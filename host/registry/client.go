@@ -24,10 +24,10 @@ import (
 const Official = "https://registry.modelcontextprotocol.io"
 
 const (
-	mostBody  = 8 << 20 // bytes of one answer
-	pageSize  = 100     // entries; the most that the official registry returns
-	mostPages = 10      // of one search
-	patience  = 20 * time.Second
+	maxBody  = 8 << 20 // bytes of one answer
+	pageSize = 100     // entries; the most that the official registry returns
+	maxPages = 10      // of one search
+	patience = 20 * time.Second
 )
 
 // A Client reads one registry. Its methods may be called concurrently.
@@ -87,7 +87,7 @@ type Found struct {
 func (c *Client) Search(ctx context.Context, text string) (Found, error) {
 	var found Found
 	cursor := ""
-	for range mostPages {
+	for range maxPages {
 		query := url.Values{"search": {text}, "version": {"latest"}, "limit": {fmt.Sprint(pageSize)}}
 		if cursor != "" {
 			query.Set("cursor", cursor)
@@ -216,9 +216,9 @@ func (c *Client) ask(ctx context.Context, address string) ([]byte, error) {
 	case answer.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("it answered with the status %d", answer.StatusCode)
 	}
-	body, err := io.ReadAll(io.LimitReader(answer.Body, mostBody+1))
-	if err == nil && len(body) > mostBody {
-		err = fmt.Errorf("its answer is larger than %d MiB", mostBody>>20)
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody+1))
+	if err == nil && len(body) > maxBody {
+		err = fmt.Errorf("its answer is larger than %d MiB", maxBody>>20)
 	}
 	return body, err
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
-// mostText bounds one value of an entry, in bytes.
-const mostText = 4 << 10
+// maxText bounds one value of an entry, in bytes.
+const maxText = 4 << 10
 
 // input resolves one input. given is false if it is optional and nothing has a value for it.
 func (b *builder) input(in Input, id string) (text string, given bool, err error) {
@@ -96,8 +96,8 @@ func (b *builder) template(text string, variables map[string]Input) (string, err
 // literal refuses text of an entry that could be taken for a reference.
 func literal(text string) error {
 	switch {
-	case len(text) > mostText:
-		return fmt.Errorf("a value has more than %d KiB", mostText>>10)
+	case len(text) > maxText:
+		return fmt.Errorf("a value has more than %d KiB", maxText>>10)
 	case strings.Contains(text, "${input:"):
 		return fmt.Errorf("a value contains the reference ${input:…}")
 	}

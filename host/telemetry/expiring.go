@@ -6,9 +6,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-// mostIssuers bounds the series of issuers, and those of listeners. A configuration has few
+// maxIssuers bounds the series of issuers, and those of listeners. A configuration has few
 // of both.
-const mostIssuers = 64
+const maxIssuers = 64
 
 // clients sends the metrics about the way in: certificates, keys of issuers, refusals and
 // persons that are asked.
@@ -47,7 +47,7 @@ func (s statusSample) certificates(all []control.Certificate) {
 }
 
 func (s statusSample) issuers(all []control.Issuer) {
-	for _, i := range all[:min(len(all), mostIssuers)] {
+	for _, i := range all[:min(len(all), maxIssuers)] {
 		s.gauge("junctor_issuer_keys_usable", oneIf(i.Usable), i.Source)
 		s.gauge("junctor_issuer_keys_last_read_successful", oneIf(i.Error == ""), i.Source)
 		if i.Read != nil {

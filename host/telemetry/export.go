@@ -27,9 +27,9 @@ const (
 	scope = "github.com/junctor-mcp/junctor"
 	// flushTime bounds the last export, when the process ends.
 	flushTime = 2 * time.Second
-	// mostText bounds the value of an attribute in characters, unless a standard variable
+	// maxText bounds the value of an attribute in characters, unless a standard variable
 	// says otherwise.
-	mostText = 256
+	maxText = 256
 )
 
 // operationBuckets are the bounds that the semantic conventions for MCP name, in seconds.
@@ -96,7 +96,7 @@ func (t *Telemetry) exportTraces(ctx context.Context, x *export, about *resource
 	}
 	limits := sdktrace.NewSpanLimits()
 	if limits.AttributeValueLengthLimit < 0 {
-		limits.AttributeValueLengthLimit = mostText
+		limits.AttributeValueLengthLimit = maxText
 	}
 	p := sdktrace.NewTracerProvider(sdktrace.WithBatcher(exporter), sdktrace.WithResource(about),
 		sdktrace.WithSampler(choose), sdktrace.WithRawSpanLimits(limits))

@@ -3,9 +3,9 @@ package telemetry
 import "sync"
 
 const (
-	mostTools   = 256
-	mostTenants = 256
-	mostPairs   = 4096 // of a tenant and a tool
+	maxTools   = 256
+	maxTenants = 256
+	maxPairs   = 4096 // of a tenant and a tool
 
 	// others is the label of tenants and tools beyond the bounds, and of tools that do not
 	// exist. No tenant can have this name: see authn.CheckTenant.
@@ -34,9 +34,9 @@ func (l *labels) of(tenant, tool string) (string, string) {
 	tool = l.hide(tool)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	pair := [2]string{bounded(l.tenants, tenant, mostTenants), bounded(l.tools, tool, mostTools)}
+	pair := [2]string{bounded(l.tenants, tenant, maxTenants), bounded(l.tools, tool, maxTools)}
 	if !l.pairs[pair] {
-		if len(l.pairs) >= mostPairs {
+		if len(l.pairs) >= maxPairs {
 			return others, others
 		}
 		l.pairs[pair] = true
@@ -48,7 +48,7 @@ func (l *labels) of(tenant, tool string) (string, string) {
 func (l *labels) tenant(tenant string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return bounded(l.tenants, tenant, mostTenants)
+	return bounded(l.tenants, tenant, maxTenants)
 }
 
 // bounded returns a value that is known or becomes known, and otherwise others. The empty

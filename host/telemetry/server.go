@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	mostConnections = 32 // open at a time
-	mostScrapes     = 4  // answered at a time
-	mostHeader      = 16 << 10
+	maxConnections = 32 // open at a time
+	maxScrapes     = 4  // answered at a time
+	maxHeader      = 16 << 10
 
 	headerTime = 5 * time.Second
 	idleTime   = 2 * time.Minute
@@ -39,13 +39,13 @@ func (t *Telemetry) Serve(l net.Listener, local bool) *Server {
 	s := &Server{ended: make(chan struct{}), http: &http.Server{
 		Handler: t.handler(local), ReadHeaderTimeout: headerTime, ReadTimeout: headerTime,
 		WriteTimeout: writeTime, IdleTimeout: idleTime,
-		MaxHeaderBytes: mostHeader,
+		MaxHeaderBytes: maxHeader,
 		ErrorLog: t.opts.Log.Named("metrics").
 			StandardLogger(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug}),
 	}}
 	go func() {
 		defer close(s.ended)
-		if err := s.http.Serve(netutil.LimitListener(l, mostConnections)); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(netutil.LimitListener(l, maxConnections)); !errors.Is(err, http.ErrServerClosed) {
 			t.opts.Log.Error("metrics are not served any longer", "error", err)
 		}
 	}()
@@ -64,7 +64,7 @@ func (s *Server) Close() {
 
 // handler answers GET /metrics in the text format of Prometheus.
 func (t *Telemetry) handler(local bool) http.Handler {
-	scrapes := make(chan struct{}, mostScrapes)
+	scrapes := make(chan struct{}, maxScrapes)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")

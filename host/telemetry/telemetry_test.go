@@ -270,7 +270,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		o.Begin(call("t")).End(gateway.Ending{Outcome: outcome.OK, Tool: fmt.Sprint("a__", i)})
 	}
 	got := values(scrape(t, o)["mcp_requests_total"])
-	if len(got) != mostTools+1 || got["outcome=ok tenant=t tool=(other)"] != 300-mostTools {
+	if len(got) != maxTools+1 || got["outcome=ok tenant=t tool=(other)"] != 300-maxTools {
 		t.Errorf("300 tools: %d series, other %v", len(got), got["outcome=ok tenant=t tool=(other)"])
 	}
 
@@ -281,7 +281,7 @@ func TestLabelsAreBounded(t *testing.T) {
 				Tool: fmt.Sprint("a__", tool)})
 		}
 	}
-	if n := len(values(scrape(t, o)["mcp_requests_total"])); n > mostPairs+1 {
+	if n := len(values(scrape(t, o)["mcp_requests_total"])); n > maxPairs+1 {
 		t.Errorf("300 tenants with 20 tools: %d series", n)
 	}
 	if got := values(scrape(t, o)["mcp_requests_total"]); got["outcome=ok tenant=(other) tool=(other)"] == 0 {
@@ -296,7 +296,7 @@ func TestLabelsAreBounded(t *testing.T) {
 		t.Error("a tenant can have the name of the others")
 	}
 	if got := values(scrape(t,
-		o)["mcp_requests_total"]); got["outcome=ok tenant=(other) tool=a__t"] != 300-mostTenants {
+		o)["mcp_requests_total"]); got["outcome=ok tenant=(other) tool=a__t"] != 300-maxTenants {
 		t.Errorf("others: %v", got["outcome=ok tenant=(other) tool=a__t"])
 	}
 }
@@ -345,7 +345,7 @@ func TestScrapesAreBounded(t *testing.T) {
 		return w.Code
 	}
 	var work sync.WaitGroup
-	for range mostScrapes {
+	for range maxScrapes {
 		work.Go(func() {
 			if code := ask(); code != http.StatusOK {
 				t.Errorf("status %d", code)

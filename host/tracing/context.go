@@ -13,11 +13,11 @@ type Context struct {
 
 const (
 	parentSize = 55 // bytes of a traceparent
-	mostState  = 512
-	mostStates = 32 // members of a tracestate
+	maxState   = 512
+	maxStates  = 32 // members of a tracestate
 
-	mostBaggage = 8192
-	mostBags    = 64 // members of a baggage
+	maxBaggage = 8192
+	maxBags    = 64 // members of a baggage
 )
 
 // NewContext returns the context of two values from outside. A malformed traceparent
@@ -82,10 +82,10 @@ func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
 // ValidState reports whether s is a tracestate of at most 512 bytes and 32 members with
 // different keys.
-func ValidState(s string) bool { return validList(s, mostState, mostStates, true) }
+func ValidState(s string) bool { return validList(s, maxState, maxStates, true) }
 
 // ValidBaggage reports whether s is a W3C baggage of at most 8192 bytes and 64 members.
-func ValidBaggage(s string) bool { return validList(s, mostBaggage, mostBags, false) }
+func ValidBaggage(s string) bool { return validList(s, maxBaggage, maxBags, false) }
 
 // validList reports whether s is a list of key=value, separated by commas, in printable
 // ASCII.

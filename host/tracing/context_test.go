@@ -79,7 +79,7 @@ func FuzzNewContext(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p, state string) {
 		c := NewContext(p, state)
 		if c.Zero() && c.State != "" || !c.Zero() && len(c.TraceID())+len(c.SpanID()) != 48 ||
-			len(c.State) > mostState || strings.ContainsAny(c.Parent+c.State, "\r\n\x00") {
+			len(c.State) > maxState || strings.ContainsAny(c.Parent+c.State, "\r\n\x00") {
 			t.Errorf("%+v", c)
 		}
 		_ = ValidBaggage(state)

@@ -5,13 +5,13 @@ import (
 	"encoding/hex"
 )
 
-// mostRequestID bounds the id that a client gives a request, in bytes.
-const mostRequestID = 128
+// maxRequestID bounds the id that a client gives a request, in bytes.
+const maxRequestID = 128
 
 // ValidRequestID reports whether an id from a client may be logged and sent on: 1 to 128
 // letters, digits and - _ . : / + =.
 func ValidRequestID(id string) bool {
-	if id == "" || len(id) > mostRequestID {
+	if id == "" || len(id) > maxRequestID {
 		return false
 	}
 	for i := range len(id) {

@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// mostSaid bounds what a failed test prints of a page, in bytes.
-const mostSaid = 1500
+// maxSaid bounds what a failed test prints of a page, in bytes.
+const maxSaid = 1500
 
 // Said returns the texts of a page from its main element on, without markup.
 func Said(page string) string {
@@ -21,7 +21,7 @@ func Said(page string) string {
 	for z := html.NewTokenizer(strings.NewReader(page)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			return truncate.Bytes(strings.Join(words, " "), mostSaid)
+			return truncate.Bytes(strings.Join(words, " "), maxSaid)
 		case html.TextToken:
 			words = append(words, strings.Fields(z.Token().Data)...)
 		}

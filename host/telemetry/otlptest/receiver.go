@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	mostBody = 16 << 20
+	maxBody  = 16 << 20
 	patience = 30 * time.Second
 )
 
@@ -87,7 +87,7 @@ func readExport(w http.ResponseWriter, req *http.Request) ([]byte, int, error) {
 		kind != "application/x-protobuf" {
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("the content type is %q", kind)
 	}
-	var from io.Reader = http.MaxBytesReader(w, req.Body, mostBody)
+	var from io.Reader = http.MaxBytesReader(w, req.Body, maxBody)
 	switch coding := req.Header.Get("Content-Encoding"); coding {
 	case "":
 	case "gzip":
@@ -95,7 +95,7 @@ func readExport(w http.ResponseWriter, req *http.Request) ([]byte, int, error) {
 		if err != nil {
 			return nil, http.StatusBadRequest, err
 		}
-		from = io.LimitReader(unpacked, mostBody)
+		from = io.LimitReader(unpacked, maxBody)
 	default:
 		return nil, http.StatusUnsupportedMediaType, fmt.Errorf("the encoding is %q", coding)
 	}

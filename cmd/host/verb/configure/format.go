@@ -19,8 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// mostFormatted bounds the length of standard input for fmt, in bytes.
-const mostFormatted = 1 << 20
+// maxFormatted bounds the length of standard input for fmt, in bytes.
+const maxFormatted = 1 << 20
 
 // fmtOptions are the arguments and the flag of fmt.
 type fmtOptions struct {
@@ -161,12 +161,12 @@ func formatFile(path string, check, found bool) (bool, error) {
 // formatInput formats standard input to standard output.
 func formatInput(ctx context.Context, inv *invocation.Invocation, check bool) error {
 	text, err := terminal.Interruptible(ctx,
-		func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostFormatted+1)) })
+		func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, maxFormatted+1)) })
 	if err != nil {
 		return err
 	}
-	if len(text) > mostFormatted {
-		return fault.New(fault.Usage, "standard input is larger than %d KiB", mostFormatted>>10)
+	if len(text) > maxFormatted {
+		return fault.New(fault.Usage, "standard input is larger than %d KiB", maxFormatted>>10)
 	}
 	after, err := configedit.Format(text, "standard input")
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// mostImport is the maximum size of a client's file in bytes.
-const mostImport = 8 << 20
+// maxImport is the maximum size of a client's file in bytes.
+const maxImport = 8 << 20
 
 // readScope reads the servers of a scope in the text of a client's file. Only the scope local
 // is not that of the whole file. c is the client, or nil.
@@ -109,7 +109,7 @@ func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions
 	from string) (text []byte, path string, err error) {
 	if from == "-" {
 		text, err = terminal.Interruptible(ctx,
-			func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, mostImport+1)) })
+			func() ([]byte, error) { return io.ReadAll(io.LimitReader(inv.Stdin, maxImport+1)) })
 		path = standardInput
 	} else {
 		if path, err = importPath(x, from, inv.Get); err != nil {
@@ -117,8 +117,8 @@ func readImport(ctx context.Context, inv *invocation.Invocation, x importOptions
 		}
 		text, err = readRegular(path)
 	}
-	if err == nil && len(text) > mostImport {
-		err = fmt.Errorf("it is larger than %d MiB", mostImport>>20)
+	if err == nil && len(text) > maxImport {
+		err = fmt.Errorf("it is larger than %d MiB", maxImport>>20)
 	}
 	if c := clientconfig.Find(from); c != nil && errors.Is(err, fs.ErrNotExist) {
 		return nil, "", fault.New(fault.ImportFile, "%s has no configuration file at %s", c.Title, path).
@@ -173,7 +173,7 @@ func isFileOfUser(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// readRegular reads a regular file, at most one byte more than mostImport.
+// readRegular reads a regular file, at most one byte more than maxImport.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -187,5 +187,5 @@ func readRegular(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	return io.ReadAll(io.LimitReader(f, mostImport+1))
+	return io.ReadAll(io.LimitReader(f, maxImport+1))
 }

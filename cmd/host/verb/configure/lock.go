@@ -144,8 +144,8 @@ func checkLock(ctx context.Context, inv *invocation.Invocation, args []string) e
 	return nil
 }
 
-// mostDefinitions is the number of new tools whose definitions are shown before they are pinned.
-const mostDefinitions = 20
+// maxDefinitions is the number of new tools whose definitions are shown before they are pinned.
+const maxDefinitions = 20
 
 // askNew shows the new tools at a terminal, and asks whether to pin them.
 func askNew(ctx context.Context, inv *invocation.Invocation, all []difference, yes bool) error {
@@ -153,10 +153,10 @@ func askNew(ctx context.Context, inv *invocation.Invocation, all []difference, y
 	if len(added) == 0 || yes || inv.Machine() || !inv.CanAsk() {
 		return nil
 	}
-	for _, d := range added[:min(len(added), mostDefinitions)] {
+	for _, d := range added[:min(len(added), maxDefinitions)] {
 		printDifference(inv, d)
 	}
-	if more := len(added) - mostDefinitions; more > 0 {
+	if more := len(added) - maxDefinitions; more > 0 {
 		inv.Printf("… and %d more; `junctor diff` shows them\n", more)
 	}
 	return askAcceptance(ctx, inv)

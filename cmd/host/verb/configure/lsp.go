@@ -92,8 +92,8 @@ type knownPlugin struct {
 	until    time.Time
 }
 
-// mostKnown bounds the plugins that are remembered.
-const mostKnown = 256
+// maxKnown bounds the plugins that are remembered.
+const maxKnown = 256
 
 func (k *knownPlugins) describe(ctx context.Context, p config.Plugin) (sdk.Manifest, error) {
 	key := pluginKey{p.Source, p.Use, p.SHA256}
@@ -103,7 +103,7 @@ func (k *knownPlugins) describe(ctx context.Context, p config.Plugin) (sdk.Manif
 		return known.manifest, known.err
 	}
 	m, err := k.read(ctx, p)
-	if len(k.known) >= mostKnown {
+	if len(k.known) >= maxKnown {
 		clear(k.known)
 	}
 	k.known[key] = knownPlugin{m, err, time.Now().Add(describeAgain)}

@@ -17,8 +17,8 @@ import (
 // registryVariable names the registries that are asked, separated by spaces.
 const registryVariable = "JUNCTOR_REGISTRY"
 
-// mostRegistries bounds the registries that one command asks.
-const mostRegistries = 8
+// maxRegistries bounds the registries that one command asks.
+const maxRegistries = 8
 
 // registryFlags are the flags of verbs that ask registries.
 type registryFlags struct {
@@ -41,9 +41,9 @@ func registries(inv *invocation.Invocation, f *registryFlags) (all []*registry.C
 	if len(urls) == 0 {
 		urls = []string{registry.Official}
 	}
-	if len(urls) > mostRegistries {
+	if len(urls) > maxRegistries {
 		return nil, fault.New(fault.Usage, "%d registries are too many", len(urls)).
-			WithHint("name at most %d", mostRegistries)
+			WithHint("name at most %d", maxRegistries)
 	}
 	if err := inv.FindDirs(); err != nil {
 		return nil, err

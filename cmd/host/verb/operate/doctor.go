@@ -160,7 +160,7 @@ func printFindings(inv *invocation.Invocation, found []doctor.Finding, checks in
 }
 
 // writeReport writes the report. An existing file is not replaced.
-func writeReport(ctx context.Context, inv *invocation.Invocation, path string, p *patient, found []doctor.Finding,
+func writeReport(ctx context.Context, inv *invocation.Invocation, path string, p *examined, found []doctor.Finding,
 	checks int) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

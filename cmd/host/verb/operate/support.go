@@ -34,7 +34,7 @@ func isSupportBundle(path string) bool { return strings.HasSuffix(strings.ToLowe
 const toStdout = "-"
 
 // bundleToStdout writes a support bundle to standard output. It ends like doctor does without it.
-func bundleToStdout(ctx context.Context, inv *invocation.Invocation, p *patient, found []doctor.Finding,
+func bundleToStdout(ctx context.Context, inv *invocation.Invocation, p *examined, found []doctor.Finding,
 	checks int) error {
 	inside, err := writeBundle(ctx, inv.Stdout, p, found, checks)
 	if err != nil {
@@ -79,7 +79,7 @@ func (b *supportBundle) add(name, text string) {
 
 // writeBundle writes the report, the structure of the configuration, and the status, log,
 // events and metrics of the running processes. It returns what is inside.
-func writeBundle(ctx context.Context, w io.Writer, p *patient, found []doctor.Finding, checks int) ([]string, error) {
+func writeBundle(ctx context.Context, w io.Writer, p *examined, found []doctor.Finding, checks int) ([]string, error) {
 	b := &supportBundle{zip: zip.NewWriter(w), mask: p.mask()}
 	var report bytes.Buffer
 	if err := doctor.Report(&report, p.facts(), found, checks, b.mask); err != nil {

@@ -165,15 +165,15 @@ func stateOfApproval(a control.Approval) string {
 	return state
 }
 
-// mostListed bounds the arguments in a row of the list.
-const mostListed = 60
+// maxListed bounds the arguments in a row of the list.
+const maxListed = 60
 
 // shortArguments returns the beginning of arguments on one line, so that two calls of one
 // tool can be told apart.
 func shortArguments(shown string) string {
 	line := strings.Join(strings.Fields(shown), " ")
-	if short := []rune(line); len(short) > mostListed {
-		return string(short[:mostListed]) + "…"
+	if short := []rune(line); len(short) > maxListed {
+		return string(short[:maxListed]) + "…"
 	}
 	return line
 }

@@ -120,8 +120,8 @@ func (t *decisionTable) numberColumns() {
 	}
 }
 
-// mostHeader bounds the header of a column.
-const mostHeader = 24
+// maxHeader bounds the header of a column.
+const maxHeader = 24
 
 // header names the principal of a column, or the first of several and how many more. A table
 // of all kinds says which kind it is. A numbered header is explained below the table.
@@ -134,7 +134,7 @@ func (c *decisionColumn) header(ofAll bool) string {
 	if c.number > 0 {
 		number = fmt.Sprintf(" #%d", c.number)
 	}
-	name = ansi.Truncate(strings.ToUpper(name), mostHeader-len(number), "…") + number
+	name = ansi.Truncate(strings.ToUpper(name), maxHeader-len(number), "…") + number
 	if more := len(c.names) - 1; more > 0 {
 		name += fmt.Sprintf(" +%d", more)
 	}

@@ -35,7 +35,7 @@ func catchHangup() chan os.Signal {
 }
 
 // reloadOnHangup reloads the configuration for each signal until stop is called.
-func (s *thisInstance) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (stop func()) {
+func (s *ownProcess) reloadOnHangup(ctx context.Context, hangups chan os.Signal) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -52,7 +52,7 @@ func (s *thisInstance) reloadOnHangup(ctx context.Context, hangups chan os.Signa
 
 // A configWatch reloads the configuration when its content changes.
 type configWatch struct {
-	*thisInstance
+	*ownProcess
 	files     *fsnotify.Watcher
 	known     string // ContentDigest of the content that was tried last
 	untrusted bool   // that content was not trusted
@@ -60,7 +60,7 @@ type configWatch struct {
 
 // watchConfig reloads the configuration when its content differs from the content that was
 // tried last, until stop is called.
-func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error) {
+func (s *ownProcess) watchConfig(ctx context.Context) (stop func(), err error) {
 	files, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (s *thisInstance) watchConfig(ctx context.Context) (stop func(), err error)
 				"directory", dir, "every", watchPoll, "error", err)
 		}
 	}
-	w := &configWatch{thisInstance: s, files: files, known: s.read}
+	w := &configWatch{ownProcess: s, files: files, known: s.read}
 	ctx, cancel := context.WithCancel(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { w.run(ctx) })
@@ -123,7 +123,7 @@ func (w *configWatch) isTrusted(ctx context.Context) bool {
 }
 
 // watch is watchConfig if on is set.
-func (s *thisInstance) watch(ctx context.Context, on bool) (stop func(), err error) {
+func (s *ownProcess) watch(ctx context.Context, on bool) (stop func(), err error) {
 	if !on {
 		return func() {}, nil
 	}

@@ -219,7 +219,7 @@ func stdioClient(inv *invocation.Invocation, n invocation.Needs) *host.StdioClie
 func prepare(
 	ctx context.Context, inv *invocation.Invocation, transport string, needs invocation.Needs,
 	look func(*config.Config, source.Diagnostics) source.Diagnostics,
-) (*thisInstance, error) {
+) (*ownProcess, error) {
 	started := time.Now()
 	signal.Ignore(syscall.SIGPIPE) // a write to a client that has left returns an error instead
 	var stale sync.WaitGroup
@@ -237,7 +237,7 @@ func prepare(
 		return nil, terminal.Reported(diags.Err())
 	}
 	app.LimitMemory()
-	s := &thisInstance{inv: inv, app: app, transport: transport, started: started, read: read}
+	s := &ownProcess{inv: inv, app: app, transport: transport, started: started, read: read}
 	app.ReportStatus(s.Status)
 	s.stopControl = s.startControl(ctx)
 	if err := app.ConnectRequired(ctx); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Exports lists the entries that junctor export wrote.
-func (p *patient) exports() (all []doctor.Export) {
+func (p *examined) exports() (all []doctor.Export) {
 	for _, r := range clientfiles.Exports(p.inv) {
 		c := clientconfig.Find(r.Client)
 		if c == nil {

@@ -27,9 +27,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/plan"
 )
 
-// thisInstance is this process while it runs the verb serve. It answers on the control socket.
+// ownProcess is this process while it runs the verb serve. It answers on the control socket.
 // Its methods may be called concurrently.
-type thisInstance struct {
+type ownProcess struct {
 	inv       *invocation.Invocation
 	app       *host.App
 	transport string // see control.Status
@@ -51,7 +51,7 @@ type thisInstance struct {
 
 // startControl opens the control socket. Without one the process serves nevertheless. The
 // reloads of other processes end when ctx does.
-func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
+func (s *ownProcess) startControl(ctx context.Context) (stop func()) {
 	closeSocket, err := control.Serve(ctx, s.inv.Dirs.Run, s.inv.Dirs.Runs, s, s.inv.Log)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported):
@@ -72,7 +72,7 @@ func (s *thisInstance) startControl(ctx context.Context) (stop func()) {
 // serveConsole serves the console if the configuration has one. If it is optional, another
 // process of the configuration may serve it. A client on standard input reads the log, so the
 // log has no link that signs in then.
-func (s *thisInstance) serveConsole(ctx context.Context, optional bool) (stop func(), err error) {
+func (s *ownProcess) serveConsole(ctx context.Context, optional bool) (stop func(), err error) {
 	return s.app.ServeConsole(ctx, host.ConsoleOptions{Optional: optional, Records: s.inv.Records, Reload: s.reloadBy,
 		Listening: func(address, link string) {
 			if link != "" && s.transport == "http" {
@@ -85,14 +85,14 @@ func (s *thisInstance) serveConsole(ctx context.Context, optional bool) (stop fu
 }
 
 // serveAt records the address of the endpoint.
-func (s *thisInstance) serveAt(address string) {
+func (s *ownProcess) serveAt(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.address = address
 }
 
 // Status implements control.Process.
-func (s *thisInstance) Status(ctx context.Context) *control.Status {
+func (s *ownProcess) Status(ctx context.Context) *control.Status {
 	st := s.app.Status(ctx)
 	st.PID, st.Instance = os.Getpid(), strconv.Itoa(os.Getpid())
 	st.Version, st.Transport, st.Started, st.Uptime = s.inv.Version, s.transport, s.started,
@@ -109,12 +109,12 @@ func (s *thisInstance) Status(ctx context.Context) *control.Status {
 }
 
 // Reload implements control.Process.
-func (s *thisInstance) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
+func (s *ownProcess) Reload(ctx context.Context) (*control.Reloaded, *control.Failure) {
 	return s.reloadBy(ctx, control.LocalUser)
 }
 
 // reloadBy is Reload for a person or program called by.
-func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
+func (s *ownProcess) reloadBy(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
 	changed, diags, err := s.reload(ctx, by)
 	var text strings.Builder
 	if err == nil || diags.HasErrors() {
@@ -133,13 +133,13 @@ func (s *thisInstance) reloadBy(ctx context.Context, by string) (*control.Reload
 }
 
 // Records implements control.Recorder.
-func (s *thisInstance) Records() *logbuffer.Buffer { return s.inv.Records }
+func (s *ownProcess) Records() *logbuffer.Buffer { return s.inv.Records }
 
 // Events implements control.Recorder.
-func (s *thisInstance) Events() *event.Stream { return s.app.Events() }
+func (s *ownProcess) Events() *event.Stream { return s.app.Events() }
 
 // Restart implements control.Operator.
-func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
+func (s *ownProcess) Restart(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := s.app.Restart(ctx, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -148,7 +148,7 @@ func (s *thisInstance) Restart(ctx context.Context, server string) (*control.Res
 }
 
 // Disconnect implements control.Operator.
-func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.Failure) {
+func (s *ownProcess) Disconnect(server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := host.Disconnect(s.app, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -158,7 +158,7 @@ func (s *thisInstance) Disconnect(server string) (*control.Restarted, *control.F
 }
 
 // Connect implements control.Operator.
-func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
+func (s *ownProcess) Connect(ctx context.Context, server string) (*control.Restarted, *control.Failure) {
 	begun := time.Now()
 	if err := host.Connect(ctx, s.app, server, control.LocalUser); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -167,7 +167,7 @@ func (s *thisInstance) Connect(ctx context.Context, server string) (*control.Res
 }
 
 // BeginLogin implements control.Loginer.
-func (s *thisInstance) BeginLogin(ctx context.Context, server string) (*control.LoginPage, *control.Failure) {
+func (s *ownProcess) BeginLogin(ctx context.Context, server string) (*control.LoginPage, *control.Failure) {
 	page, err := host.BeginLogin(ctx, s.app, server)
 	if err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -176,7 +176,7 @@ func (s *thisInstance) BeginLogin(ctx context.Context, server string) (*control.
 }
 
 // AwaitLogin implements control.Loginer.
-func (s *thisInstance) AwaitLogin(ctx context.Context, server string) (*control.LoginDone, *control.Failure) {
+func (s *ownProcess) AwaitLogin(ctx context.Context, server string) (*control.LoginDone, *control.Failure) {
 	account, err := host.AwaitLogin(ctx, s.app, server)
 	if err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -185,7 +185,7 @@ func (s *thisInstance) AwaitLogin(ctx context.Context, server string) (*control.
 }
 
 // changed describes a server after a change that began at a time.
-func (s *thisInstance) changed(ctx context.Context, server string, begun time.Time) *control.Restarted {
+func (s *ownProcess) changed(ctx context.Context, server string, begun time.Time) *control.Restarted {
 	done := &control.Restarted{Instance: strconv.Itoa(os.Getpid()), Server: server,
 		Took: time.Since(begun).Milliseconds()}
 	for _, st := range s.app.Status(ctx).Servers {
@@ -197,7 +197,7 @@ func (s *thisInstance) changed(ctx context.Context, server string, begun time.Ti
 }
 
 // SetLogLevel implements control.Operator.
-func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *control.Failure) {
+func (s *ownProcess) SetLogLevel(l control.LogLevel) (*control.LogLevel, *control.Failure) {
 	if err := s.app.SetLogLevel(l.Server, l.Level); err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
 	}
@@ -208,15 +208,15 @@ func (s *thisInstance) SetLogLevel(l control.LogLevel) (*control.LogLevel, *cont
 }
 
 // stopping records that the process ends. Further calls do nothing.
-func (s *thisInstance) stopping() {
+func (s *ownProcess) stopping() {
 	s.ending.Do(func() { s.app.AnnounceProcess(event.ProcessStopping) })
 }
 
 // View implements control.Process.
-func (s *thisInstance) View(ctx context.Context) *plan.View { return s.app.View(ctx) }
+func (s *ownProcess) View(ctx context.Context) *plan.View { return s.app.View(ctx) }
 
 // Approvals implements control.Process.
-func (s *thisInstance) Approvals() []control.Approval {
+func (s *ownProcess) Approvals() []control.Approval {
 	return s.app.Approvals().Calls(personAtSocket(control.Answering{}), true)
 }
 
@@ -242,7 +242,7 @@ func quotedBy(name string) string {
 }
 
 // Answer implements control.Process.
-func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval, *control.Failure) {
+func (s *ownProcess) Answer(id string, a control.Answering) (*control.Approval, *control.Failure) {
 	var done *control.Approval
 	var err error
 	if who := personAtSocket(a); a.Verb == "revoke" {
@@ -258,7 +258,7 @@ func (s *thisInstance) Answer(id string, a control.Answering) (*control.Approval
 }
 
 // ConsoleLink implements control.Process.
-func (s *thisInstance) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
+func (s *ownProcess) ConsoleLink() (*control.ConsoleLink, *control.Failure) {
 	link, err := s.app.ConsoleLink()
 	if err != nil {
 		return nil, &control.Failure{Error: terminal.ErrorOf(err)}
@@ -277,7 +277,7 @@ func diagnosticsJSON(diags source.Diagnostics) (all []json.RawMessage) {
 
 // reload reads the configuration again. The log says what changed, or why the
 // configuration in effect stays. by says who asked.
-func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, source.Diagnostics, error) {
+func (s *ownProcess) reload(ctx context.Context, by string) (*host.Reloaded, source.Diagnostics, error) {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	content, diags, err := s.trusted(ctx)
@@ -309,12 +309,12 @@ func (s *thisInstance) reload(ctx context.Context, by string) (*host.Reloaded, s
 // trusted returns the content of the configuration that the process was started with, if
 // it needs trust. Another configuration that has become the first one to be found is not
 // read: it would get the secrets of the one in effect.
-func (s *thisInstance) trusted(ctx context.Context) (*review.Content, source.Diagnostics, error) {
+func (s *ownProcess) trusted(ctx context.Context) (*review.Content, source.Diagnostics, error) {
 	return s.inv.Trusted(ctx, s.app.Location(), invocation.Needs{}, false)
 }
 
 // setFailed records whether the last reload failed.
-func (s *thisInstance) setFailed(f *control.FailedReload) {
+func (s *ownProcess) setFailed(f *control.FailedReload) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failed = f
@@ -327,7 +327,7 @@ func (s *thisInstance) setFailed(f *control.FailedReload) {
 }
 
 // logChanges logs what a reload changed.
-func (s *thisInstance) logChanges(r *host.Reloaded) {
+func (s *ownProcess) logChanges(r *host.Reloaded) {
 	s.inv.Log.Info("reloaded the configuration",
 		"generation", r.Generation, "added", r.Added, "changed", r.Changed, "removed", r.Removed)
 	for _, p := range r.Pending {

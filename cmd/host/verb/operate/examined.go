@@ -36,8 +36,8 @@ import (
 // loadTime is the time for reading the configuration, with the manifests of plugins.
 const loadTime = 2500 * time.Millisecond
 
-// A patient is what doctor examines.
-type patient struct {
+// An examined is a configuration with what is around it on this machine, which doctor examines.
+type examined struct {
 	inv     *invocation.Invocation
 	app     *host.App // nil: the configuration cannot be loaded
 	diags   source.Diagnostics
@@ -48,8 +48,8 @@ type patient struct {
 }
 
 // examine reads the configuration, unless it is not trusted, and asks the running processes.
-func examine(ctx context.Context, inv *invocation.Invocation) *patient {
-	p := &patient{inv: inv}
+func examine(ctx context.Context, inv *invocation.Invocation) *examined {
+	p := &examined{inv: inv}
 	if err := inv.FindDirs(); err != nil {
 		f := fault.As(err)
 		p.found = append(p.found,
@@ -66,7 +66,7 @@ func examine(ctx context.Context, inv *invocation.Invocation) *patient {
 }
 
 // ask asks the running processes of this user.
-func (p *patient) ask(ctx context.Context) {
+func (p *examined) ask(ctx context.Context) {
 	answers, failed := control.StatusOfAll(ctx, control.Find(p.inv.Dirs.Runs))
 	for _, a := range answers {
 		p.running = append(p.running, a.Status)
@@ -75,7 +75,7 @@ func (p *patient) ask(ctx context.Context) {
 }
 
 // load loads the configuration, without asking the user for anything.
-func (p *patient) load(ctx context.Context) {
+func (p *examined) load(ctx context.Context) {
 	inv := p.inv
 	at, content, diags, err := inv.Locate(ctx, invocation.Needs{}, false)
 	if p.diags, p.err = diags, err; err != nil || diags.HasErrors() {
@@ -92,7 +92,7 @@ func (p *patient) load(ctx context.Context) {
 }
 
 // checks returns all checks that can be made.
-func (p *patient) checks() []doctor.Check {
+func (p *examined) checks() []doctor.Check {
 	inv := p.inv
 	d := inv.Dirs
 	checks := []doctor.Check{
@@ -134,7 +134,7 @@ func (p *patient) checks() []doctor.Check {
 }
 
 // trusted lists the configurations that are trusted.
-func (p *patient) trusted() (all []doctor.Trusted, err error) {
+func (p *examined) trusted() (all []doctor.Trusted, err error) {
 	store, err := p.inv.TrustStore()
 	if err != nil || !isDirectory(p.inv.Dirs.Data) {
 		return nil, err
@@ -156,7 +156,7 @@ func isDirectory(path string) bool {
 }
 
 // private lists Junctor's files and directories that only the user may access.
-func (p *patient) private() []string {
+func (p *examined) private() []string {
 	data := p.inv.Dirs.Data
 	if data == "" {
 		return nil
@@ -167,7 +167,7 @@ func (p *patient) private() []string {
 }
 
 // named lists the files in the configuration that only the user may access.
-func (p *patient) named() []string {
+func (p *examined) named() []string {
 	if p.app == nil {
 		return nil
 	}
@@ -175,12 +175,12 @@ func (p *patient) named() []string {
 }
 
 // enabled returns the servers that are used.
-func (p *patient) enabled() []*config.Server {
+func (p *examined) enabled() []*config.Server {
 	return slices.DeleteFunc(slices.Clone(p.app.Config().Servers), func(s *config.Server) bool { return !s.Enabled })
 }
 
 // remotes lists the servers that are reached by URL.
-func (p *patient) remotes() (all []doctor.Remote) {
+func (p *examined) remotes() (all []doctor.Remote) {
 	for _, s := range p.enabled() {
 		address := host.Address(s)
 		if address == "" {
@@ -202,7 +202,7 @@ func (p *patient) remotes() (all []doctor.Remote) {
 	return all
 }
 
-func (p *patient) plugins() (all []doctor.Plugin) {
+func (p *examined) plugins() (all []doctor.Plugin) {
 	for _, c := range p.app.Config().Plugins {
 		if d, ok := p.app.Described(c); ok {
 			all = append(all, doctor.Plugin{Name: c.Name, Path: d.Path, SDK: d.Manifest.SDK,
@@ -212,7 +212,7 @@ func (p *patient) plugins() (all []doctor.Plugin) {
 	return all
 }
 
-func (p *patient) listeners() (all []doctor.Listener) {
+func (p *examined) listeners() (all []doctor.Listener) {
 	if h := p.app.Config().Gateway.HTTP; h.Given {
 		all = append(all, doctor.Listener{Setting: "gateway.http", Address: h.Listen, At: h.At.String()})
 	}
@@ -226,7 +226,7 @@ func (p *patient) listeners() (all []doctor.Listener) {
 }
 
 // own lists the running processes of this configuration.
-func (p *patient) own() (all []*control.Status) {
+func (p *examined) own() (all []*control.Status) {
 	own := processes.RealPath(p.app.Config().Path)
 	for _, s := range p.running {
 		if processes.RealPath(s.Generation.Path) == own {
@@ -237,7 +237,7 @@ func (p *patient) own() (all []*control.Status) {
 }
 
 // pids lists the process ids of own.
-func (p *patient) pids() (all []int) {
+func (p *examined) pids() (all []int) {
 	for _, s := range p.own() {
 		all = append(all, s.PID)
 	}
@@ -245,7 +245,7 @@ func (p *patient) pids() (all []int) {
 }
 
 // store returns a function that opens the secret store, or nil if nothing needs it.
-func (p *patient) store() func(context.Context) error {
+func (p *examined) store() func(context.Context) error {
 	c := p.app.Config()
 	needed := c.SecretStore != nil || len(c.Keyring()) > 0 ||
 		slices.ContainsFunc(p.enabled(), func(s *config.Server) bool { return s.Auth != nil && s.Auth.Kind == "oauth" })
@@ -256,7 +256,7 @@ func (p *patient) store() func(context.Context) error {
 }
 
 // secrets lists the secrets of keyring().
-func (p *patient) secrets() (all []doctor.Secret) {
+func (p *examined) secrets() (all []doctor.Secret) {
 	seen := map[string]bool{}
 	for _, use := range p.app.Config().Keyring() {
 		recipients := p.app.Recipients(use.Name)
@@ -281,7 +281,7 @@ func (p *patient) secrets() (all []doctor.Secret) {
 	return all
 }
 
-func (p *patient) logins() (all []doctor.Login) {
+func (p *examined) logins() (all []doctor.Login) {
 	for _, s := range p.enabled() {
 		if s.Auth == nil || host.Tenant(s, authn.Local()) != "" {
 			continue // each client has a login of its own
@@ -296,7 +296,7 @@ func (p *patient) logins() (all []doctor.Login) {
 }
 
 // facts are what a report says besides the findings.
-func (p *patient) facts() []doctor.Fact {
+func (p *examined) facts() []doctor.Fact {
 	all := []doctor.Fact{
 		{Name: "version", Value: p.inv.Version}, {Name: "go", Value: runtime.Version()},
 		{Name: "platform", Value: runtime.GOOS + "/" + runtime.GOARCH},
@@ -325,7 +325,7 @@ func (p *patient) facts() []doctor.Fact {
 }
 
 // mask returns what the report must not tell.
-func (p *patient) mask() doctor.Mask {
+func (p *examined) mask() doctor.Mask {
 	var m doctor.Mask
 	m.Home, _ = os.UserHomeDir()
 	if me, err := user.Current(); err == nil {
