@@ -104,7 +104,7 @@ func issuers(h config.HTTP) (all []string) {
 func (g *generation) authenticator(ctx context.Context, h config.HTTP, keys *jwks.Pool) (authn.Authenticator, error) {
 	var all []authn.Authenticator
 	build := inbound.Build{
-		Keyring: g.Config.Placeholders(),
+		Keyring: g.Config.Keyring(),
 		Lookup:  g.secretLookup(ctx, g.opts.recipient(g.Config.Gateway.Layer, gatewayRecipient)),
 		Keys:    keys,
 	}

@@ -136,9 +136,9 @@ func (c *Config) Conceal(text string) string { return c.secrets.Replace(text) }
 // HasSecret reports whether a text has a secret of the configuration that is no short word.
 func (c *Config) HasSecret(text string) bool { return c.secrets.Finds(text) }
 
-// Keyring lists the secrets that the configuration uses, in the order of the
+// SecretUses lists the secrets that the configuration uses, in the order of the
 // files.
-func (c *Config) Keyring() []expression.SecretUse { return c.keyring.Uses() }
+func (c *Config) SecretUses() []expression.SecretUse { return c.keyring.Uses() }
 
 // Resolve replaces the placeholders of keyring() in a block's settings by the
 // secrets. The settings must belong to c. Resolve calls lookup once for each secret
@@ -175,5 +175,5 @@ func (c *Config) AbsentInput(blocks ...*Block) error {
 	return nil
 }
 
-// Placeholders returns the placeholders of stored secrets in the configuration.
-func (c *Config) Placeholders() *expression.Keyring { return c.keyring }
+// Keyring returns the placeholders of stored secrets in the configuration.
+func (c *Config) Keyring() *expression.Keyring { return c.keyring }

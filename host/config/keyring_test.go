@@ -148,7 +148,7 @@ server "a" {
 func TestKeyringListsUses(t *testing.T) {
 	c, _ := loadText(t, storing)
 	var got []string
-	for _, use := range c.Keyring() {
+	for _, use := range c.SecretUses() {
 		got = append(got, use.Name+" "+use.At.String())
 	}
 	want := []string{"github/token junctor.hcl:2:18", "one junctor.hcl:6:15",

@@ -52,11 +52,11 @@ func (inv *Invocation) askAgain(ctx context.Context, at *config.Location, n Need
 	may bool) (source.Diagnostics, error) {
 	store, err := inv.TrustStore()
 	if err != nil {
-		return nil, nil // there are no records
+		return nil, nil // without a place for records, there are none
 	}
 	records, err := store.List()
 	if err != nil {
-		return nil, nil // doctor says why
+		return nil, nil // the user named the file; doctor says why the records cannot be read
 	}
 	for i, l := range append([]config.Location{*at}, at.Under...) {
 		if l.Found || l.Own || l.Text != nil {

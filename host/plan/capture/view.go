@@ -235,7 +235,8 @@ func (from *Source) decisionsOn(it *viewItem, who []viewPrincipal, places *strin
 // places, and replaces that of a weaker layer by its number. Places are then the same from
 // wherever the configuration is read.
 func (from *Source) shortPlaces() *strings.Replacer {
-	var pairs []string
+	type place struct{ prefix, short string }
+	var places []place
 	for i, path := range append([]string{from.Config.Path}, from.Config.Under...) {
 		dir := path
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
@@ -246,10 +247,15 @@ func (from *Source) shortPlaces() *strings.Replacer {
 			short = fmt.Sprintf("layer %d: ", i)
 		}
 		if dir != "." {
-			pairs = append(
-				pairs, " "+strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator), " "+short,
-			)
+			prefix := strings.TrimSuffix(dir, string(filepath.Separator)) + string(filepath.Separator)
+			places = append(places, place{" " + prefix, " " + short})
 		}
+	}
+	// A layer may be below the directory of another one.
+	slices.SortStableFunc(places, func(a, b place) int { return len(b.prefix) - len(a.prefix) })
+	var pairs []string
+	for _, p := range places {
+		pairs = append(pairs, p.prefix, p.short)
 	}
 	return strings.NewReplacer(pairs...)
 }

@@ -247,7 +247,7 @@ func (p *examined) pids() (all []int) {
 // store returns a function that opens the secret store, or nil if nothing needs it.
 func (p *examined) store() func(context.Context) error {
 	c := p.app.Config()
-	needed := c.SecretStore != nil || len(c.Keyring()) > 0 ||
+	needed := c.SecretStore != nil || len(c.SecretUses()) > 0 ||
 		slices.ContainsFunc(p.enabled(), func(s *config.Server) bool { return s.Auth != nil && s.Auth.Kind == "oauth" })
 	if !needed {
 		return nil
@@ -258,7 +258,7 @@ func (p *examined) store() func(context.Context) error {
 // secrets lists the secrets of keyring().
 func (p *examined) secrets() (all []doctor.Secret) {
 	seen := map[string]bool{}
-	for _, use := range p.app.Config().Keyring() {
+	for _, use := range p.app.Config().SecretUses() {
 		recipients := p.app.Recipients(use.Name)
 		if seen[use.Name] || len(recipients) == 0 {
 			continue // a disabled server uses it
