@@ -62,6 +62,7 @@ func TestContextNamesTheSession(t *testing.T) {
 		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
+		synctest.Wait() // the connection reads the generation, too
 		server := d.generations.current().Servers["a"]
 		server.Context = []string{"session"}
 		d.generations.current().Servers["a"] = server
