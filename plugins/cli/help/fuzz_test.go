@@ -24,6 +24,10 @@ func FuzzParse(f *testing.F) {
 	for _, text := range hostile(512) {
 		f.Add(text, true)
 	}
+	for _, group := range []string{"<--build)|--clear>?", "<--build|{--clear>\x80", "<--build|)--clear>}-",
+		"=<--build|-)-clear>-", "<--build[|--clear>?]"} {
+		f.Add("Usage: p "+group+" [FILE]\n\n  -v    say more\n", false)
+	}
 	f.Fuzz(func(t *testing.T, text string, man bool) {
 		begun := time.Now()
 		parse := Parse

@@ -39,9 +39,31 @@ var (
 
 func parseUsage(s string) []node {
 	s = initial.ReplaceAllString(anyOption.ReplaceAllString(s, "[options]"), "$1$2$3")
-	s = flagGroup.ReplaceAllString(s, "($1)")
+	s = flagGroup.ReplaceAllStringFunc(s, func(group string) string {
+		if inner := group[1 : len(group)-1]; balanced(inner) {
+			return "(" + inner + ")"
+		}
+		return group
+	})
 	p := &usageParser{s: strings.ReplaceAll(s, "\u2026", "...")}
 	return joinBars(p.group(0, 0))
+}
+
+// balanced reports whether every bracket in s is closed by its own kind.
+func balanced(s string) bool {
+	var open []byte
+	for _, c := range []byte(s) {
+		switch {
+		case strings.IndexByte("[({", c) >= 0:
+			open = append(open, closing(c))
+		case strings.IndexByte("])}", c) >= 0:
+			if len(open) == 0 || open[len(open)-1] != c {
+				return false
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	return len(open) == 0
 }
 
 // group parses up to the closing bracket shut, or to the end.
