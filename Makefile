@@ -14,7 +14,8 @@ GOTEST ?= go test
 # of cmd/host take minutes on a busy machine.
 TESTS := -p $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) -timeout 25m
 # The SDK and its bridge to the MCP SDK are modules of their own; see go.work. What tests use is tested.
-PACKAGES := ./... ./sdk/... ./testdata/bubble ./testdata/eventually ./testdata/programs
+# Tests start in the order of the packages: the slowest first, which mostly wait.
+PACKAGES := ./host/interoptest ./cmd/host ./plugins/cli ./host/plugin ./... ./sdk/... ./testdata/bubble ./testdata/eventually ./testdata/programs
 CROSS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .PHONY: help

@@ -65,6 +65,9 @@ func collect(t *testing.T, path string, f Filter, newestFirst bool) (all []int64
 // TestReaderReadsArchivesLikeTheFile compares a log with archives and one without, in both
 // orders.
 func TestReaderReadsArchivesLikeTheFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	const rows = 3000
 	path, whole := archivedLog(t, rows), newPath(t)
 	f, err := openFile(whole, false, 0)
@@ -115,6 +118,9 @@ func TestReaderReadsArchivesLikeTheFile(t *testing.T) {
 
 // TestReaderFollowsRowsThatMove moves rows to archives while they are read.
 func TestReaderFollowsRowsThatMove(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	for _, newest := range []bool{false, true} {
 		path := archivedLog(t, 6000)
 		f, err := openFile(path, false, 0)
@@ -221,10 +227,14 @@ func TestArchiveGoesOnAfterPartOfALine(t *testing.T) {
 // TestFileStaysWithinMaxSize writes as fast as the writer can.
 func TestFileStaysWithinMaxSize(t *testing.T) {
 	const most = 1 << 20
+	rows := 12_000
+	if testing.Short() {
+		rows /= 4 // the race detector makes it slow
+	}
 	path := newPath(t)
 	l := newLog(t, Settings{File: path, MaxSize: most})
 	largest := int64(0)
-	for n := 1; n <= 12_000; n++ {
+	for n := 1; n <= rows; n++ {
 		e := sample(n)
 		if _, err := l.Begin(); err != nil {
 			t.Fatal(err)
@@ -245,7 +255,7 @@ func TestFileStaysWithinMaxSize(t *testing.T) {
 	if largest > most*6/5 {
 		t.Errorf("the file and its WAL have %d bytes, max_size is %d", largest, most)
 	}
-	if all := rowsOf(t, path, Filter{}); len(all) != 12_000 {
+	if all := rowsOf(t, path, Filter{}); len(all) != rows {
 		t.Errorf("%d rows", len(all))
 	}
 	verified(t, path)

@@ -79,6 +79,9 @@ func TestLockFileKeepsHostileNames(t *testing.T) {
 
 // TestLockFileThatFitsCanBeReadAgain fills lock files with names that have many tokens of HCL.
 func TestLockFileThatFitsCanBeReadAgain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow with the race detector, and uses one goroutine only")
+	}
 	fitted := 0
 	for _, part := range []string{"x", "$", "é"} {
 		for _, tools := range []int{100, 4000} {
