@@ -17,7 +17,7 @@ gateway {
 
     # Sessions and streams continue after a disconnect or a restart.
     sessions {
-      store = "sqlite"
+      store = "disk"
     }
   }
 }

@@ -189,7 +189,7 @@ gateway {
       connections = 256
     }
     sessions {
-      store  = "sqlite" # or "memory"
+      store  = "disk" # or "memory"
       max    = 1000
       idle   = "300s"
       life   = "24h"

@@ -29,7 +29,7 @@ gateway {
       }
     }
     sessions {
-      store = "sqlite"
+      store = "disk"
     }
   }
 }

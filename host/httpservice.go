@@ -201,14 +201,14 @@ func (s *httpService) pending() (all []control.Pending) {
 	case s.app.process.opts.Dirs.sessionDir(s.http) != s.sessions:
 		all = append(all, control.Pending{
 			Setting: "gateway.http.listen",
-			Effect:  "the sessions stay in the file of the address before; a restart begins another file",
+			Effect:  "the sessions stay in the files of the address before; a restart begins others",
 		})
 	}
 	return all
 }
 
 // sessionPlaces says where each kind of session store keeps the sessions.
-var sessionPlaces = map[string]string{"sqlite": "their file", "memory": "memory"}
+var sessionPlaces = map[string]string{"disk": "their files", "memory": "memory"}
 
 // newPending returns the settings that were not pending before.
 func newPending(now, before []control.Pending) (added []control.Pending) {

@@ -62,7 +62,7 @@ func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator)
 // configuration; empty: they are kept in memory.
 func (d Dirs) sessionDir(h config.HTTP) string {
 	_, port, err := net.SplitHostPort(h.Listen)
-	if h.Sessions.Store != "sqlite" || d.Data == "" || err == nil && port == "0" {
+	if h.Sessions.Store != "disk" || d.Data == "" || err == nil && port == "0" {
 		return ""
 	}
 	sum := sha256.Sum256([]byte(h.Listen)) // two gateways cannot share a directory

@@ -415,7 +415,7 @@ func TestReloadNamesWhatNeedsRestart(t *testing.T) {
 	s := startGatewaySite(t, listen)
 	s.configure(listen + "    sessions {\n      store = \"memory\"\n    }\n" + tokenBlock("ann", annToken))
 	if _, errs, status := s.junctor("reload", "--text"); status != 0 ||
-		!strings.Contains(errs, "gateway.http.sessions.store: the sessions stay in their file until a restart") {
+		!strings.Contains(errs, "gateway.http.sessions.store: the sessions stay in their files until a restart") {
 		t.Errorf("status %d: %s", status, errs)
 	}
 	if line := s.waitLog("restart only"); !strings.Contains(line, "gateway.http.sessions.store") {

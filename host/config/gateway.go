@@ -100,7 +100,7 @@ func twice(rate float64) int {
 
 // SessionRules bound the sessions of clients.
 type SessionRules struct {
-	Store    string        `hcl:"store" words:"sqlite,memory" doc:"'sqlite' keeps sessions and approvals over a restart, in files for the address at the start. With a random port nothing is kept."`
+	Store    string        `hcl:"store" words:"disk,memory" doc:"'disk' keeps sessions and approvals over a restart, in files for the address at the start. With a random port nothing is kept."`
 	Required bool          `hcl:"required" doc:"Whether the gateway refuses to start if it cannot use the files. Otherwise it starts with 'memory' and a warning." json:",omitempty"`
 	Max      int           `hcl:"max" default:"1000" min:"1" max:"100000" doc:"Sessions at a time."`
 	Idle     time.Duration `hcl:"idle" default:"300s" max:"24h" doc:"How long a session lasts without a request."`
@@ -111,7 +111,7 @@ type SessionRules struct {
 // Validate implements [language.Validator].
 func (s *SessionRules) Validate(r language.Reader) {
 	if s.Required && s.Store == "memory" {
-		r.ErrorAt(r.NameAt("required"), "remove one of them", `"required" is about the files of store = "sqlite"`)
+		r.ErrorAt(r.NameAt("required"), "remove one of them", `"required" is about the files of store = "disk"`)
 	}
 	if s.Life < s.Idle && !r.IsSkipped("life") && !r.IsSkipped("idle") {
 		r.ErrorAt(r.ValueAt("life", r.ValueAt("idle", r.Head)),

@@ -37,7 +37,7 @@ func TestGatewayDefaults(t *testing.T) {
 	want := `{"MaxMemory":536870912,"HTTP":{"Given":false,"At":{"File":"","Line":0,"Column":0},"Listen":"127.0.0.1:7575","SocketMode":384,` +
 		`"Origins":null,"Hosts":null,"MaxBody":1048576,"MaxInFlight":500,"LegacySSE":false,"Plaintext":false,` +
 		`"Timeouts":{"Header":10000000000,"Body":30000000000,"Send":5000000000,"Keepalive":15000000000,"Drain":10000000000},"PerIP":null,` +
-		`"Sessions":{"Store":"sqlite","Max":1000,"Idle":300000000000,"Life":86400000000000,"Events":10000},"TLS":null,"Auth":null}}`
+		`"Sessions":{"Store":"disk","Max":1000,"Idle":300000000000,"Life":86400000000000,"Events":10000},"TLS":null,"Auth":null}}`
 	if got, err := json.Marshal(c.Gateway); string(got) != want {
 		t.Errorf("%v\n%s\nwant:\n%s", err, got, want)
 	}
@@ -95,7 +95,7 @@ gateway {
 `)
 	h := c.Gateway.HTTP
 	if h.Listen != "127.0.0.1:7575" || len(h.Origins) != 0 || h.MaxBody != 1<<20 || h.MaxInFlight != 500 ||
-		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "sqlite" ||
+		*h.PerIP != (RateLimit{60, 120, 256}) || h.Sessions.Store != "disk" ||
 		h.Auth[0].Settings.(inbound.StaticToken).Tenant != "default" {
 		t.Errorf("%+v", h)
 	}

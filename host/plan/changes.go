@@ -107,8 +107,11 @@ type ListChange struct {
 }
 
 // Empty reports whether the views do not differ. A server whose lists only one of the views
-// has is a difference, because it could not be compared.
+// has is a difference, and so are items that were left out: they could not be compared.
 func (c *Changes) Empty() bool {
+	if c.LeftOut > 0 {
+		return false
+	}
 	for _, n := range c.NotAsked {
 		if (n.Before == Unknown) != (n.After == Unknown) {
 			return false

@@ -20,7 +20,7 @@ gateway {
       burst = 10
     }
     sessions {
-      store  = "sqlite"
+      store  = "disk"
       max    = 5000
       idle   = "24h"
       life   = "24h"

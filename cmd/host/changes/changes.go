@@ -94,7 +94,7 @@ func ConfirmReload(ctx context.Context, inv *invocation.Invocation, a control.An
 		Print(inv, c)
 	}
 	warnOfTests(inv, app)
-	if same := c.Empty() && c.LeftOut == 0; !yes && !same {
+	if !yes && !c.Empty() {
 		if inv.Machine() || !inv.CanAsk() {
 			return nil, fault.New(fault.Usage,
 				"reload --plan asks before it reloads, and there is no terminal to ask at").

@@ -104,6 +104,28 @@ func columns(app *host.App) (all []column) {
 	return all
 }
 
+// chosen returns the columns that the words of --subject name. A word that names none is an error.
+func chosen(all []column, words []string) (some []column, err error) {
+	var unknown []string
+	for _, word := range words {
+		if !slices.ContainsFunc(all, func(c column) bool { return c.is(word) }) {
+			unknown = append(unknown, fmt.Sprintf("%q", word))
+		}
+	}
+	if len(unknown) > 0 {
+		return nil, fault.New(fault.Usage, "the configuration names no subject or role %s", strings.Join(unknown, ", ")).
+			WithHint("junctor why SUBJECT TOOL --role ROLE explains any subject")
+	}
+	return slices.DeleteFunc(all, func(c column) bool {
+		return !slices.ContainsFunc(words, c.is)
+	}), nil
+}
+
+// is reports whether a word of --subject names the column.
+func (c column) is(word string) bool {
+	return word == c.name || word == c.who.Subject || word == strings.TrimPrefix(c.name, "role ")
+}
+
 // tableJSON is the JSON form of a cell of the table.
 type tableJSON struct {
 	Subject  string `json:"subject"`
@@ -117,13 +139,9 @@ type tableJSON struct {
 func printTable(inv *invocation.Invocation, app *host.App, of func(server string) bool, only []string) error {
 	shown := columns(app)
 	if len(only) > 0 {
-		shown = slices.DeleteFunc(shown, func(c column) bool {
-			return !slices.Contains(only, c.name) && !slices.Contains(only, c.who.Subject) &&
-				!slices.Contains(only, strings.TrimPrefix(c.name, "role "))
-		})
-		if len(shown) == 0 {
-			return fault.New(fault.Usage, "the configuration names no subject or role %q", only[0]).
-				WithHint("junctor why %s TOOL --role ROLE explains any subject", only[0])
+		var err error
+		if shown, err = chosen(shown, only); err != nil {
+			return err
 		}
 	}
 	cells := []tableJSON{}

@@ -22,7 +22,6 @@ type testOptions struct {
 // Test returns the verb test.
 func Test(inv *invocation.Invocation) *cobra.Command {
 	o := &testOptions{inv: inv}
-	var policyOnly bool
 	cmd := &cobra.Command{
 		Use:   "test",
 		Short: "Run the test blocks of the configuration",
@@ -35,7 +34,6 @@ known once it was asked: run junctor tools first.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "fail for a warning, too")
-	cmd.Flags().BoolVar(&policyOnly, "policy", false, "run the tests of the policy; there are no others yet")
 	return cmd
 }
 
