@@ -3,6 +3,7 @@ package expression
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -40,10 +41,14 @@ func (h Host) Settled(in string, a *hclsyntax.Attribute, value cty.Value) bool {
 }
 
 // RejectAbsent reports an absent input in a value that the host needs when it reads the
-// configuration. It returns whether there is one.
+// configuration, in place of the warnings about inputs of servers. It returns whether there is one.
 func (h Host) RejectAbsent(in string, a *hclsyntax.Attribute, value cty.Value) bool {
 	e := h.ev.Keyring.AbsentInValue(value)
 	if e != nil {
+		kept := slices.DeleteFunc(h.ev.Files.Since(0), func(p language.Problem) bool {
+			return p.Input && p.Warning && p.At.Filename == a.Expr.Range().Filename && a.Expr.Range().Overlaps(p.At)
+		})
+		h.ev.Files.Forget(len(kept))
 		h.ev.Files.Problem(language.Problem{
 			In:      in,
 			At:      a.Expr.Range(),
