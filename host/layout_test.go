@@ -29,9 +29,10 @@ var allowed = map[string]string{
 	"sdk/sandbox/launchplan": "",
 	"sdk/memory":             "",
 	"sdk/stdio":              "sdk sdk/ndjson sdk/process",
-	"sdk/wire":               "sdk sdk/ndjson sdk/process",
-	"sdk/serve":              "sdk sdk/memory sdk/process sdk/wire",
-	"sdk/plugintest":         "sdk sdk/process sdk/stdio sdk/wire",
+	"sdk/goplugin":           "",
+	"sdk/wire":               "sdk sdk/goplugin sdk/ndjson sdk/process",
+	"sdk/serve":              "sdk sdk/goplugin sdk/memory sdk/process sdk/wire",
+	"sdk/plugintest":         "sdk sdk/goplugin sdk/process sdk/stdio sdk/wire",
 	"sdk/mcpconn":            "sdk", // a module of its own
 
 	"host/fault":                 "",
@@ -166,7 +167,7 @@ var allowed = map[string]string{
 // homes are the packages that may import a library which shapes the code around
 // it. Other packages use these packages instead.
 var homes = map[string]string{
-	"github.com/hashicorp/go-plugin":           "sdk/wire sdk/serve sdk/plugintest host/plugin",
+	"github.com/hashicorp/go-plugin":           "host/plugin",
 	"github.com/hashicorp/hcl/v2":              "host/config host/config/language host/config/source host/config/expression host/config/inbound host/config/review host/cliconfig host/clientimport host/configedit host/hcltext host/languageserver host/lockfile",
 	"github.com/zclconf/go-cty":                "host/config host/config/language host/config/source host/config/expression host/config/inbound host/config/review host/cliconfig host/configedit",
 	"github.com/99designs/keyring":             "plugins/keyring",

@@ -27,12 +27,12 @@ var foreign = map[string]string{
 	"sandbox/launchplan": "",
 	"stdio": "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/ndjson " + module +
 		"sdk/process",
-	"wire": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module +
+	"goplugin": "github.com/hashicorp/yamux",
+	"wire": "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/goplugin " + module +
 		"sdk/ndjson " + module + "sdk/process",
-	"serve": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " + module + "sdk " + module +
+	"serve": "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/goplugin " + module +
 		"sdk/memory " + module + "sdk/process " + module + "sdk/wire",
-	"plugintest": "github.com/hashicorp/go-hclog github.com/hashicorp/go-plugin " +
-		module + "sdk " + module + "sdk/wire",
+	"plugintest": "github.com/hashicorp/go-hclog " + module + "sdk " + module + "sdk/goplugin " + module + "sdk/wire",
 }
 
 // sources parses the files of a package for all systems, without tests.

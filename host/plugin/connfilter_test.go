@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -229,14 +230,10 @@ func TestConnFilterAcceptsOrdinaryPlugin(t *testing.T) {
 	server := wire.NewServer(&sdk.Plugin{
 		Name: "p", Version: "1.0.0", Transports: map[string]sdk.Transport{"t": sdk.NewTransport(openSilent)},
 	}, hclog.NewNullLogger(), nil)
-	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""),
-		Stderr: strings.NewReader(""),
-	}
-	go rpcServer.ServeConn(theirs)
+	go goplugin.ServeConn(theirs, server.Objects())
 	var broke error
 	g := newConnFilter(ours, func(err error) { broke = err })
-	client, err := plugin.NewRPCClient(g, map[string]plugin.Plugin{wire.Object: wire.HostSide(noGrants{})})
+	client, err := plugin.NewRPCClient(g, dispensed(noGrants{})[wire.Major])
 	if err != nil {
 		t.Fatal(err)
 	}

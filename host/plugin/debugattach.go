@@ -60,7 +60,7 @@ func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, describ
 		proc: &attachedProcess{pid: pid, conn: conn, done: make(chan struct{})}, dir: filepath.Dir(path),
 		limits: l.limits, journal: l.journal,
 	}
-	l.sets, l.version = wire.Sets(wire.HostSide(l)), wire.Major
+	l.sets, l.version = dispensed(l), wire.Major
 	if err := l.establish(ctx, func(context.Context) (net.Conn, error) { return conn, nil }); err != nil {
 		return nil, l.failed(err)
 	}

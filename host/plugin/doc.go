@@ -19,7 +19,7 @@
 //
 // Files, from the top: vault.go, credential.go, authorizer.go, component.go, connection.go,
 // process.go, link.go, isolate.go, connfilter.go, gob.go, debugattach.go, debugattach_other.go,
-// debugattach_linux.go, describe.go, runner.go, handshake.go, programs.go, supervisor.go,
+// debugattach_linux.go, describe.go, runner.go, dispensed.go, handshake.go, programs.go, supervisor.go,
 // reason.go, stderr.go, log.go, digest.go, program.go, fileinfo_unix.go, fileinfo_notlinux.go,
 // fileinfo_otherunix.go, fileinfo_windows.go, fileinfo_linux.go.
 package plugin

@@ -40,6 +40,7 @@ const programVariable = "PLUGIN_TEST_PROGRAM"
 var programs = map[string]func(){}
 
 func TestMain(m *testing.M) {
+	beTalker()
 	if f := programs[os.Getenv(programVariable)]; f != nil {
 		f()
 		os.Exit(0)

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ func checkHandshake(line, dir string, tls bool) (network, address string, err er
 			"the plugin speaks go-plugin %s over %s, this host speaks %d over %s",
 			quoted(core), quoted(protocol), plugin.CoreProtocolVersion, plugin.ProtocolNetRPC)
 	}
-	if _, ok := wire.Sets(nil)[atoi(version)]; !ok {
+	if !slices.Contains(wire.Majors(), atoi(version)) {
 		return "", "", fault.New(fault.PluginProtocol, "the plugin speaks protocol %s, this host speaks %s",
 			quoted(version), majors(wire.Majors())).
 			WithHint("%s", protocolHint(atoi(version)))

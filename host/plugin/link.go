@@ -101,9 +101,11 @@ func (s *Supervisor) newLink(spec Spec) *link {
 // start starts the process and dispenses its object.
 func (l *link) start(ctx context.Context, s *Supervisor, spec Spec) error {
 	useTLS := runtime.GOOS == "windows" // on other systems the socket is in a private directory
-	l.sets = wire.Sets(wire.HostSide(l))
+	l.sets = dispensed(l)
 	config := &plugin.ClientConfig{
-		HandshakeConfig:  wire.Handshake,
+		HandshakeConfig: plugin.HandshakeConfig{
+			MagicCookieKey: wire.CookieKey, MagicCookieValue: wire.CookieValue,
+		},
 		VersionedPlugins: l.sets,
 		RunnerFunc: l.runnerFunc(ctx,
 			append(s.opts.environment(spec.Env), wire.SecretVariable+"="+l.secret), useTLS),

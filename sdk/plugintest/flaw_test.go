@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
@@ -59,7 +59,7 @@ func serveFlawed(flaw string) {
 	switch {
 	case flaw == "chatty" && describing:
 		fmt.Fprintln(os.Stderr, "describing myself")
-	case flaw == "curt" && !describing && os.Getenv(wire.Handshake.MagicCookieKey) == "":
+	case flaw == "curt" && !describing && os.Getenv(wire.CookieKey) == "":
 		fmt.Println("hello")
 		os.Exit(0)
 	case (flaw == "lingering" || flaw == "leaving") && !describing:
@@ -78,8 +78,7 @@ func serveBadly(flaw string) {
 		}()
 	}
 	server := wire.NewServer(flawed(flaw), hclog.New(&hclog.LoggerOptions{JSONFormat: true}), nil)
-	plugin.Serve(&plugin.ServeConfig{HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(server.Plugin()),
-		Logger: hclog.NewNullLogger()})
+	_ = goplugin.Serve(wire.Majors(), server.Objects())
 	time.Sleep(time.Minute)
 }
 

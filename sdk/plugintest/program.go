@@ -12,8 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
-
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -146,12 +145,12 @@ func program(path string) *subject {
 			}
 			return []byte(stdout)
 		},
-		connect: func(t testing.TB, l *link, host map[string]plugin.Plugin) { launch(t, path, l, host) },
+		connect: func(t testing.TB, l *link) { launch(t, path, l) },
 	}
 }
 
 // launch starts the program as a host does and connects the link to it.
-func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
+func launch(t testing.TB, path string, l *link) {
 	t.Helper()
 	sockets, err := os.MkdirTemp("", "pt") // shorter than t.TempDir: names of sockets have a maximum length
 	if err != nil {
@@ -163,9 +162,9 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 		versions = append(versions, strconv.Itoa(major))
 	}
 	r := run(t, &l.heard, environment(
-		wire.Handshake.MagicCookieKey+"="+wire.Handshake.MagicCookieValue,
-		"PLUGIN_PROTOCOL_VERSIONS="+strings.Join(versions, ","), plugin.EnvUnixSocketDir+"="+sockets,
-		"PLUGIN_MIN_PORT=10000", "PLUGIN_MAX_PORT=25000", // used on systems without unix sockets
+		wire.CookieKey+"="+wire.CookieValue,
+		goplugin.MajorsVariable+"="+strings.Join(versions, ","), goplugin.SocketDirVariable+"="+sockets,
+		goplugin.MinPortVariable+"=10000", goplugin.MaxPortVariable+"=25000", // for systems without unix sockets
 	), path)
 	l.process = r
 
@@ -173,22 +172,21 @@ func launch(t testing.TB, path string, l *link, host map[string]plugin.Plugin) {
 	_ = r.stdout.SetReadDeadline(time.Now().Add(startTime))
 	line, err := stdout.ReadString('\n')
 	_ = r.stdout.SetReadDeadline(time.Time{})
-	parts := strings.Split(strings.TrimSpace(line), "|")
-	if err != nil || len(parts) < 5 || parts[0] != strconv.Itoa(plugin.CoreProtocolVersion) ||
-		parts[4] != string(plugin.ProtocolNetRPC) {
-		t.Fatalf("the first line %.200q (%v) is not a go-plugin handshake; standard error is %.2000q",
+	var first goplugin.Handshake
+	if err == nil {
+		first, err = goplugin.ParseHandshake(line)
+	}
+	if err != nil {
+		t.Fatalf("the first line %.200q is not a go-plugin handshake: %v; standard error is %.2000q",
 			line, err, l.heard.String())
 	}
 	r.readers.Go(func() { _, _ = stdout.WriteTo(&l.printed) })
-	conn, err := net.Dial(parts[2], parts[3])
+	conn, err := net.Dial(first.Network, first.Address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.session, err = plugin.NewRPCClient(conn, host); err != nil {
-		t.Fatal(err)
-	}
-	_ = l.session.SyncStreams(&l.printed, &l.heard)
-	if parts[2] == "unix" {
+	l.begin(t, conn)
+	if first.Network == "unix" {
 		l.sockets = sockets
 	}
 	l.hangUp = l.shutDown

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/rpc"
 	"strings"
@@ -15,9 +14,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -26,7 +25,7 @@ type subject struct {
 	plugin   *sdk.Plugin // nil for a program
 	path     string      // path of the program; empty in process
 	describe func(t testing.TB) []byte
-	connect  func(t testing.TB, l *link, host map[string]plugin.Plugin)
+	connect  func(t testing.TB, l *link)
 
 	pipes  bool         // the host takes the servers' own streams
 	passed *atomic.Bool // set when the plugin has passed streams; not nil if pipes
@@ -40,19 +39,12 @@ func inProcess(p *sdk.Plugin) *subject {
 		}
 		return m.JSON()
 	}}
-	s.connect = func(t testing.TB, l *link, host map[string]plugin.Plugin) {
+	s.connect = func(t testing.TB, l *link) {
 		logger := hclog.New(&hclog.LoggerOptions{Name: p.Name, Level: hclog.Trace, Output: &l.heard, JSONFormat: true})
 		server := wire.NewServer(p, logger, nil)
 		ours, theirs := net.Pipe()
-		rpcServer := &plugin.RPCServer{
-			Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()},
-			Stdout:  strings.NewReader(""), Stderr: strings.NewReader(""),
-		}
-		go rpcServer.ServeConn(quiet{theirs})
-		var err error
-		if l.session, err = plugin.NewRPCClient(quiet{ours}, host); err != nil {
-			t.Fatal(err)
-		}
+		go goplugin.ServeConn(theirs, server.Objects())
+		l.begin(t, ours)
 		l.hangUp = func(testing.TB) {
 			server.Close(context.Background())
 			_ = l.session.Close()
@@ -61,24 +53,12 @@ func inProcess(p *sdk.Plugin) *subject {
 	return s
 }
 
-// quiet is a connection that accepts writes after its end. yamux would print an
-// error otherwise.
-type quiet struct{ net.Conn }
-
-func (q quiet) Write(b []byte) (int, error) {
-	n, err := q.Conn.Write(b)
-	if errors.Is(err, io.ErrClosedPipe) {
-		return len(b), nil
-	}
-	return n, err
-}
-
 // A link is the host's connection to a freshly started plugin.
 type link struct {
 	*wire.Client
 	rpc      *rpc.Client // the same connection without wire.Client
-	broker   *plugin.MuxBroker
-	session  *plugin.RPCClient
+	broker   *goplugin.Broker
+	session  *goplugin.Client
 	manifest []byte
 	process  *running // nil in process
 	sockets  string   // directory of the program's sockets; empty: none
@@ -112,15 +92,14 @@ func (g grants) Grant(capability string) (sdk.Host, bool) {
 	return sdk.Host{}, false
 }
 
-// tap stores the broker and the RPC client of the connection in the link.
-type tap struct {
-	plugin.Plugin
-	link *link
-}
-
-func (t tap) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
-	t.link.broker, t.link.rpc = b, c
-	return t.Plugin.Client(b, c)
+// begin begins the session of a connection to the plugin.
+func (l *link) begin(t testing.TB, conn net.Conn) {
+	t.Helper()
+	var err error
+	if l.session, err = goplugin.NewClient(conn, &l.printed, &l.heard); err != nil {
+		t.Fatal(err)
+	}
+	l.broker = l.session.Broker
 }
 
 // start starts a fresh plugin and connects a host to it. The test's cleanup
@@ -128,13 +107,13 @@ func (t tap) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
 func (s *subject) start(t testing.TB, host *Host) *link {
 	t.Helper()
 	l := new(link)
-	s.connect(t, l, map[string]plugin.Plugin{wire.Object: tap{wire.HostSide(grants{host}), l}})
+	s.connect(t, l)
 	t.Cleanup(func() { l.stop(t) })
-	object, err := l.session.Dispense(wire.Object)
-	if err != nil {
+	var err error
+	if l.rpc, err = l.session.Dispense(wire.Object); err != nil {
 		t.Fatalf("dispensing: %v", err)
 	}
-	l.Client = object.(*wire.Client)
+	l.Client = wire.NewClient(l.broker, l.rpc, grants{host})
 	l.UseSockets(l.sockets)
 	if s.pipes {
 		l.TakePipes()

@@ -9,15 +9,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
@@ -84,12 +83,8 @@ func serveHost(ctx context.Context, p *sdk.Plugin, logger hclog.Logger, dir stri
 	logger.Info("host connected")
 	server := wire.NewServer(p, logger, nil)
 	server.UseSockets(dir)
-	rpc := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{wire.Object: server.Plugin()}, Stdout: strings.NewReader(""),
-		Stderr: strings.NewReader(""),
-	}
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	rpc.ServeConn(conn)
+	goplugin.ServeConn(conn, server.Objects())
 	grace, cancel := context.WithTimeout(context.Background(), attachGrace)
 	defer cancel()
 	server.Close(grace)

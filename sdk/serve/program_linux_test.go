@@ -1,12 +1,14 @@
 package serve_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"log"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
-
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/serve"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
@@ -113,39 +113,54 @@ const forked = 9
 // A conversation is the host's side of the connection to a plugin process.
 type conversation struct {
 	*wire.Client
-	plugin   *plugin.Client
+	session  *goplugin.Client
+	pid      int
+	exited   chan struct{}
 	lifeline *os.File
 	stderr   *text // standard error of the process
-	printed  *text // output of the author's code, forwarded by go-plugin
+	printed  *text // output of the author's code after the handshake
 }
 
 // converse starts a plugin and attaches to it.
 func converse(path string, env ...string) (*conversation, error) {
-	// go-plugin passes the host's standard input to the plugin, which expects
-	// its lifeline there.
 	in, lifeline, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
-	os.Stdin = in
 	defer in.Close()
 	cmd := exec.Command(path)
-	cmd.Env = env
-	c := &conversation{lifeline: lifeline, stderr: new(text), printed: new(text)}
-	c.plugin = plugin.NewClient(&plugin.ClientConfig{
-		HandshakeConfig: wire.Handshake, VersionedPlugins: wire.Sets(wire.HostSide(noGrants{})), Cmd: cmd,
-		SkipHostEnv: true,
-		Stderr:      c.stderr, Logger: hclog.NewNullLogger(), SyncStdout: c.printed, SyncStderr: c.printed,
-	})
-	protocol, err := c.plugin.Client()
+	cmd.Env = append(env, wire.CookieKey+"="+wire.CookieValue, goplugin.MajorsVariable+"=1")
+	c := &conversation{lifeline: lifeline, exited: make(chan struct{}), stderr: new(text), printed: new(text)}
+	cmd.Stdin, cmd.Stderr = in, c.stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
 		return c, err
 	}
-	object, err := protocol.Dispense(wire.Object)
+	c.pid = cmd.Process.Pid
+	line, err := bufio.NewReader(out).ReadString('\n')
+	go func() { defer close(c.exited); _ = cmd.Wait() }()
 	if err != nil {
 		return c, err
 	}
-	c.Client = object.(*wire.Client)
+	first, err := goplugin.ParseHandshake(line)
+	if err != nil {
+		return c, err
+	}
+	conn, err := net.Dial(first.Network, first.Address)
+	if err != nil {
+		return c, err
+	}
+	if c.session, err = goplugin.NewClient(conn, c.printed, c.printed); err != nil {
+		return c, err
+	}
+	calls, err := c.session.Dispense(wire.Object)
+	if err != nil {
+		return c, err
+	}
+	c.Client = wire.NewClient(c.session.Broker, calls, noGrants{})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, err = c.Attach(ctx, "test", "debug")
@@ -187,7 +202,10 @@ func start(t *testing.T, env ...string) *conversation {
 	if c != nil {
 		t.Cleanup(func() {
 			_ = c.lifeline.Close()
-			c.plugin.Kill()
+			<-c.exited
+			if c.session != nil {
+				_ = c.session.Close()
+			}
 		})
 	}
 	if err != nil {

@@ -4,8 +4,8 @@
 // it serves hosts on a socket. Without an argument and without a host it prints
 // how to use it.
 //
-// When a host starts the program, go-plugin takes standard output: the first
-// line belongs to its handshake. The program becomes the subreaper of the
+// When a host starts the program, the first line of standard output is the
+// handshake of go-plugin's protocol, and the others go to the host. The program becomes the subreaper of the
 // processes that its servers leave. It serves the host until its lifeline,
 // which is standard input, ends. The host never writes to the lifeline and
 // keeps it open until the host dies.
@@ -22,9 +22,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/memory"
 	"github.com/junctor-mcp/junctor/sdk/process"
 	"github.com/junctor-mcp/junctor/sdk/wire"
@@ -64,7 +64,7 @@ func run(p *sdk.Plugin, args []string) int {
 		return exitDone
 	case len(args) == 1 && args[0] == "attach":
 		return attach(p)
-	case os.Getenv(wire.Handshake.MagicCookieKey) != wire.Handshake.MagicCookieValue:
+	case os.Getenv(wire.CookieKey) != wire.CookieValue:
 		fmt.Fprintf(os.Stderr, "%s %s is a Junctor plugin: junctor starts it.\n"+
 			"hint: name it in plugins { required } of a configuration, or run it with \"describe\" to see what it offers,\n"+
 			"or with \"attach\" to debug it\n",
@@ -85,21 +85,18 @@ func serve(p *sdk.Plugin) int {
 	}
 	server := newServer(p, logger)
 	gone := hostGone(lifeline)
-	served := make(chan struct{})
-	go func() {
-		defer close(served)
-		plugin.Serve(&plugin.ServeConfig{
-			HandshakeConfig:  wire.Handshake,
-			VersionedPlugins: wire.Sets(server.Plugin()),
-			Logger:           logger,
-		})
-	}()
+	served := make(chan error, 1)
+	go func() { served <- goplugin.Serve(wire.Majors(), server.Objects()) }()
 	go memory.ReleaseWhenIdle(context.Background()) // ends with the process
 	status := exitDone
 	select {
 	case <-gone:
 		status = exitHostGone
-	case <-served:
+	case err := <-served:
+		if err != nil {
+			logger.Error("serving failed", "error", err)
+			status = exitUsage
+		}
 	}
 	closeServers(server)
 	return status
@@ -107,19 +104,14 @@ func serve(p *sdk.Plugin) int {
 
 // newServer returns the server of the plugin for its host, as the environment describes it.
 func newServer(p *sdk.Plugin, logger hclog.Logger) *wire.Server {
-	standardError := os.Stderr
-	server := wire.NewServer(p, logger, func() {
-		hideHandshake()
-		// go-plugin has replaced it by a pipe, whose last lines are lost when the process exits.
-		os.Stderr = standardError
-	})
+	server := wire.NewServer(p, logger, hideHandshake)
 	secret := os.Getenv(wire.SecretVariable)
 	_ = os.Unsetenv(wire.SecretVariable)
 	server.RequireSecret(secret)
 	if secret != "" { // the host of an older Junctor may be another process than the parent
 		server.ServeOnly(os.Getppid())
 	}
-	if dir := os.Getenv(plugin.EnvUnixSocketDir); runtime.GOOS != "windows" {
+	if dir := os.Getenv(goplugin.SocketDirVariable); runtime.GOOS != "windows" {
 		server.UseSockets(dir)
 	}
 	return server
@@ -137,8 +129,9 @@ func hostGone(lifeline io.Reader) <-chan struct{} {
 	// would end the plugin before its servers. Ignoring the signal instead
 	// would make the servers inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	// SIGTERM is the death signal of the host. go-plugin ignores interrupts:
-	// the host handles them.
+	// The host handles interrupts, which a terminal sends to all its programs.
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
+	// SIGTERM is the death signal of the host.
 	term := make(chan os.Signal, 1)
 	signal.Notify(term, syscall.SIGTERM)
 	go func() {
@@ -161,13 +154,13 @@ func closeServers(server *wire.Server) {
 	process.EndAll(orphanKill)
 }
 
-// hideHandshake removes go-plugin's variables from the environment after they
+// hideHandshake removes the variables of the handshake from the environment after they
 // were read. With them, a Junctor host started by a server would take itself
 // for a plugin.
 func hideHandshake() {
 	for _, name := range []string{
-		wire.Handshake.MagicCookieKey, "PLUGIN_MIN_PORT", "PLUGIN_MAX_PORT", "PLUGIN_PROTOCOL_VERSIONS",
-		"PLUGIN_CLIENT_CERT", "PLUGIN_UNIX_SOCKET_DIR", "PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_MULTIPLEX_GRPC",
+		wire.CookieKey, goplugin.MinPortVariable, goplugin.MaxPortVariable, goplugin.MajorsVariable,
+		goplugin.CertVariable, goplugin.SocketDirVariable, "PLUGIN_UNIX_SOCKET_GROUP", "PLUGIN_MULTIPLEX_GRPC",
 	} {
 		_ = os.Unsetenv(name)
 	}

@@ -57,7 +57,7 @@ func TestAuthorSeesNoHandshake(t *testing.T) {
 	if !strings.HasPrefix(seen, "stdin <nil>\nargs []\n") || !strings.Contains(seen, "KEPT=1") {
 		t.Errorf("the author's code sees %q", seen)
 	}
-	for _, hidden := range []string{wire.Handshake.MagicCookieKey, "PLUGIN_"} {
+	for _, hidden := range []string{wire.CookieKey, "PLUGIN_"} {
 		if strings.Contains(seen, "\n"+hidden) {
 			t.Errorf("the author's code sees %s: %q", hidden, seen)
 		}
@@ -88,7 +88,7 @@ func TestLog(t *testing.T) {
 		t.Errorf("printed %q", got)
 	}
 	said := c.stderr.String()
-	if !strings.Contains(said, "complained\n") { // the descriptor, and not a pipe of go-plugin
+	if !strings.Contains(said, "complained\n") { // the descriptor, and not a pipe
 		t.Errorf("standard error is %q", said)
 	}
 	for line := range strings.Lines(strings.Replace(said, "complained\n", "", 1)) {
@@ -115,8 +115,8 @@ func TestLog(t *testing.T) {
 func TestEnds(t *testing.T) {
 	for name, end := range map[string]func(*conversation){
 		"lifeline": func(c *conversation) { _ = c.lifeline.Close() },
-		"SIGTERM":  func(c *conversation) { _ = syscall.Kill(c.plugin.ReattachConfig().Pid, syscall.SIGTERM) },
-		"quit":     func(c *conversation) { c.plugin.Kill() },
+		"SIGTERM":  func(c *conversation) { _ = syscall.Kill(c.pid, syscall.SIGTERM) },
+		"quit":     func(c *conversation) { _ = c.session.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			family := t.Name()

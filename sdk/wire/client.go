@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
-
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
@@ -18,7 +16,7 @@ import (
 // context is done.
 type Client struct {
 	call       caller
-	broker     *plugin.MuxBroker
+	broker     Dialer
 	granter    Granter
 	serving    sync.WaitGroup
 	sockets    string // directory of the plugin's sockets; empty: use the broker only
@@ -30,19 +28,17 @@ type Client struct {
 	hungUp bool                 // guarded by mu
 }
 
-// HostSide returns the go-plugin plugin of the host. It dispenses a [*Client],
-// and g decides which services the plugin may use.
-func HostSide(g Granter) plugin.Plugin { return hostSide{g} }
-
-type hostSide struct{ granter Granter }
-
-func (hostSide) Server(*plugin.MuxBroker) (any, error) {
-	return nil, fmt.Errorf("the host does not serve itself")
+// A Dialer dials the streams that the plugin offers by their numbers. The brokers of go-plugin and
+// of package goplugin are dialers.
+type Dialer interface {
+	Dial(id uint32) (net.Conn, error)
 }
 
-func (h hostSide) Client(b *plugin.MuxBroker, c *rpc.Client) (any, error) {
-	return &Client{call: caller{rpc: c, prefix: "Plugin"}, broker: b, granter: h.granter,
-		open: map[*socket]struct{}{}}, nil
+// NewClient returns the host's side of a connection: calls are those of the plugin's [Object], and g
+// decides which services the plugin may use. HangUp ends it.
+func NewClient(broker Dialer, calls *rpc.Client, g Granter) *Client {
+	return &Client{call: caller{rpc: calls, prefix: "Plugin"}, broker: broker, granter: g,
+		open: map[*socket]struct{}{}}
 }
 
 // UseSecret sets the secret that the plugin has in SecretVariable. Call it before Attach.
@@ -136,7 +132,7 @@ func (c *Client) Status(ctx context.Context, instance string) (sdk.ConnStatus, e
 }
 
 // Health checks that the process answers and that its broker still accepts
-// streams. The ping of go-plugin succeeds even if the broker is dead.
+// streams. Control.Ping succeeds even if the broker is dead.
 func (c *Client) Health(ctx context.Context) error {
 	call := c.call.begin(ctx)
 	r, err := invoke[StreamReply](ctx, &c.call, "Health", call, HealthArgs{Call: call})

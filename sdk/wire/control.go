@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
 )
 
@@ -18,7 +18,7 @@ import (
 // protocol. Their arguments and replies are in types.go.
 type Control struct {
 	server *Server
-	broker *plugin.MuxBroker
+	broker *goplugin.Broker
 	calls  calls
 
 	// admitted is set when the host that started the plugin has attached. Without

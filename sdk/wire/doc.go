@@ -1,7 +1,7 @@
 // Package wire implements both sides of the connection between the host and a
 // plugin. Authors never import it. It may change without notice.
 //
-// The control plane is net/rpc over go-plugin. It has one dispensed object,
+// The control plane is net/rpc in the protocol of go-plugin. It has one dispensed object,
 // "main", with the methods of [Control]. Arguments and replies are flat structs
 // of plain values. Every call carries a [Call] with an id, so that it can be
 // cancelled, and with its timeout. Every reply carries a [Status], because an
@@ -11,7 +11,7 @@
 // [Stream]. A net/rpc call for each message would take twice the time under
 // load, and one large result would delay everything else. If both sides have
 // the feature "sockets", the stream is a unix socket in the directory that
-// go-plugin made for them. Otherwise it is a stream of the broker.
+// the host made for them. Otherwise it is a stream of the broker.
 //
 // If both sides also have the feature "descriptors", and the server is connected
 // through pipes or sockets of the system, the plugin passes these to the host over
@@ -24,17 +24,12 @@
 // broker waits for at most five seconds. The host dials each id once, because a
 // broker that receives an id twice never accepts again.
 //
-// A protocol major (the key in [Sets]) changes only for incompatible changes.
+// A protocol major (see [Majors]) changes only for incompatible changes.
 // Fields and methods may be added at any time, and a feature string announces
 // them. A field never changes its meaning.
 package wire
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/hashicorp/go-plugin"
-)
+import "strings"
 
 // Major is the protocol major of this package.
 const Major = 1
@@ -44,32 +39,18 @@ const Major = 1
 var Features = []string{"frames", "cancel", "status", "auth", "failed", "related", "cache", "secret_stores",
 	"per_request", "private", "login_end", featureSockets, featurePipes}
 
-// Handshake is the cookie that tells a plugin that a host started it. It is not
-// secret.
-var Handshake = plugin.HandshakeConfig{
-	MagicCookieKey:   "JUNCTOR_PLUGIN",
-	MagicCookieValue: "b27e2a3c-9d53-4a0f-8d2b-junctor",
-}
+// CookieKey and CookieValue are the variable of the environment that tells a plugin that a host
+// started it. It is not secret.
+const (
+	CookieKey   = "JUNCTOR_PLUGIN"
+	CookieValue = "b27e2a3c-9d53-4a0f-8d2b-junctor"
+)
 
 // Object is the name of the object that a plugin dispenses.
 const Object = "main"
 
-// Sets maps each protocol major that the host supports to the plugins that
-// go-plugin dispenses.
-func Sets(p plugin.Plugin) map[int]plugin.PluginSet {
-	return map[int]plugin.PluginSet{Major: {Object: p}}
-}
-
-// Majors returns the keys of [Sets], newest first, as in a manifest.
-func Majors() []int {
-	var majors []int
-	for m := range Sets(nil) {
-		majors = append(majors, m)
-	}
-	slices.Sort(majors)
-	slices.Reverse(majors)
-	return majors
-}
+// Majors returns the protocol majors that this package speaks, newest first, as in a manifest.
+func Majors() []int { return []int{Major} }
 
 // AttachVariable returns the name of the host's environment variable for the
 // socket of a plugin. The user sets it for a plugin that runs with the argument

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 	"go.uber.org/goleak"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -101,7 +101,7 @@ func (g grants) Grant(capability string) (sdk.Host, bool) {
 type pair struct {
 	*Client
 	server *Server
-	rpc    *plugin.RPCClient
+	rpc    *goplugin.Client
 	conn   net.Conn
 }
 
@@ -119,23 +119,11 @@ func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pai
 	ours, theirs := net.Pipe()
 	server := NewServer(p, hclog.NewNullLogger(), nil)
 	server.UseSockets(guest)
-	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{Object: server.Plugin()}, Stdout: strings.NewReader(""),
-		Stderr: strings.NewReader(""),
-	}
-	go rpcServer.ServeConn(theirs)
-	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(g)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := client.Dispense(Object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pr := &pair{Client: object.(*Client), server: server, rpc: client, conn: ours}
+	session, client := dispense(t, server, ours, theirs, g)
+	pr := &pair{Client: client, server: server, rpc: session, conn: ours}
 	t.Cleanup(func() {
 		server.Close(expired())
-		_ = client.Close()
+		_ = session.Close()
 		pr.HangUp()
 		pr.Wait()
 	})
@@ -148,25 +136,28 @@ func attachWith(t *testing.T, p *sdk.Plugin, g Granter, host, guest string) *pai
 	return pr
 }
 
+// dispense serves a plugin over one end of a connection, and begins the host's side at the other.
+func dispense(t *testing.T, s *Server, ours, theirs net.Conn, g Granter) (*goplugin.Client, *Client) {
+	t.Helper()
+	go goplugin.ServeConn(theirs, s.Objects())
+	client, err := goplugin.NewClient(ours, io.Discard, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, err := client.Dispense(Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, NewClient(client.Broker, calls, g)
+}
+
 // again connects another host to the plugin, without attaching.
 func (p *pair) again(t *testing.T) *Client {
 	t.Helper()
 	ours, theirs := net.Pipe()
-	rpcServer := &plugin.RPCServer{
-		Plugins: map[string]plugin.Plugin{Object: p.server.Plugin()}, Stdout: strings.NewReader(""),
-		Stderr: strings.NewReader(""),
-	}
-	go rpcServer.ServeConn(theirs)
-	client, err := plugin.NewRPCClient(ours, map[string]plugin.Plugin{Object: HostSide(grants{})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	object, err := client.Dispense(Object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Close(); object.(*Client).Wait() })
-	return object.(*Client)
+	session, client := dispense(t, p.server, ours, theirs, grants{})
+	t.Cleanup(func() { _ = session.Close(); client.Wait() })
+	return client
 }
 
 // transport connects a host to a plugin with one transport, "t", with sockets

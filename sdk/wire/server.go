@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/rpc"
 	"slices"
 	"sync"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 )
 
 // A Server is the plugin's side of the connection. It runs the author's code
@@ -55,19 +54,13 @@ const SecretVariable = "JUNCTOR_ATTACH"
 // the host attaches.
 func (s *Server) RequireSecret(secret string) { s.secret = secret }
 
-// Plugin returns the plugin that go-plugin serves.
-func (s *Server) Plugin() plugin.Plugin { return pluginSide{s} }
-
-type pluginSide struct{ server *Server }
-
-func (p pluginSide) Server(b *plugin.MuxBroker) (any, error) {
-	c := &Control{server: p.server, broker: b}
-	c.calls.log = p.server.log
-	return c, nil
-}
-
-func (pluginSide) Client(*plugin.MuxBroker, *rpc.Client) (any, error) {
-	return nil, fmt.Errorf("a plugin does not call itself")
+// Objects returns what the plugin dispenses to its host: a [*Control] with the name [Object].
+func (s *Server) Objects() map[string]goplugin.Object {
+	return map[string]goplugin.Object{Object: func(b *goplugin.Broker) any {
+		c := &Control{server: s, broker: b}
+		c.calls.log = s.log
+		return c
+	}}
 }
 
 // Close closes every connection, in order until ctx is done and then by force,

@@ -6,9 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
-
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 )
 
 // hostClient is the plugin's client of the host's services.
@@ -44,7 +43,7 @@ func (h *hostClient) releaseCreds() { <-h.creds }
 
 // accept waits until the host connects to the stream that was offered for its
 // services.
-func (h *hostClient) accept(broker *plugin.MuxBroker, id uint32) {
+func (h *hostClient) accept(broker *goplugin.Broker, id uint32) {
 	conn, err := broker.Accept(id)
 	if err != nil {
 		return

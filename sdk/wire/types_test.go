@@ -93,7 +93,7 @@ func TestTypes(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "frame header %d, message %d, event %d\n", frameHeader, kindMessage, kindEvent)
 	fmt.Fprintf(&b, "handshake %s=%s, object %s, majors %v\n",
-		Handshake.MagicCookieKey, Handshake.MagicCookieValue, Object, Majors())
+		CookieKey, CookieValue, Object, Majors())
 
 	if *update {
 		if err := os.WriteFile(golden("v1.golden"), []byte(b.String()), 0o644); err != nil {

@@ -46,7 +46,8 @@ func TestWaitsAndEnds(t *testing.T) {
 	}{
 		{"at once", func(t testing.TB) { True(t, "it is", func() bool { return true }) }, 0, 0, ""},
 		{"no error at once", func(t testing.TB) { NoError(t, func() error { return nil }) }, 0, 0, ""},
-		{"later", func(t testing.TB) { True(t, "it is", after(time.Second)) }, time.Second, 1100 * time.Millisecond, ""},
+		{"later", func(t testing.TB) { True(t, "it is", after(time.Second)) },
+			time.Second, 1100 * time.Millisecond, ""},
 		{"never", func(t testing.TB) { True(t, "it is open", func() bool { return false }) },
 			limit, limit + time.Second, "it is open"},
 		{"always an error", func(t testing.TB) { NoError(t, func() error { return never }) },

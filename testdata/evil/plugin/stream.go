@@ -11,8 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/go-plugin"
-
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -116,7 +115,7 @@ func muxFrame(kind byte, flags uint16, stream, length uint32) []byte {
 }
 
 // flood calls a slow service of the host endlessly.
-func flood(broker *plugin.MuxBroker, id uint32) {
+func flood(broker *goplugin.Broker, id uint32) {
 	conn, err := broker.Accept(id)
 	if err != nil {
 		return

@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"net"
-	"net/rpc"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,9 +10,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
-	"github.com/hashicorp/go-plugin"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/sdk/goplugin"
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
@@ -31,7 +30,7 @@ var wrong = map[string]bool{
 
 // serveWrong serves like package serve, without its safeguards.
 func serveWrong(mode string, sockets bool) {
-	dir := os.Getenv(plugin.EnvUnixSocketDir)
+	dir := os.Getenv(goplugin.SocketDirVariable)
 	server := wire.NewServer(manifest(), hclog.NewNullLogger(), nil)
 	if mode != "deaf" {
 		go func() {
@@ -39,10 +38,8 @@ func serveWrong(mode string, sockets bool) {
 			os.Exit(3)
 		}()
 	}
-	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig:  wire.Handshake,
-		VersionedPlugins: wire.Sets(side{server, mode, sockets, dir}),
-		Logger:           hclog.NewNullLogger(),
+	_ = goplugin.Serve(wire.Majors(), map[string]goplugin.Object{
+		wire.Object: side{server, mode, sockets, dir}.control,
 	})
 	time.Sleep(time.Hour) // also after the host has sent Quit
 }
@@ -54,20 +51,14 @@ type side struct {
 	dir     string // directory of the sockets
 }
 
-func (s side) Server(b *plugin.MuxBroker) (any, error) {
-	c, err := s.server.Plugin().Server(b)
-	if err != nil {
-		return nil, err
-	}
-	return &control{Control: c.(*wire.Control), broker: b, side: s}, nil
+func (s side) control(b *goplugin.Broker) any {
+	return &control{Control: s.server.Objects()[wire.Object](b).(*wire.Control), broker: b, side: s}
 }
-
-func (side) Client(*plugin.MuxBroker, *rpc.Client) (any, error) { return nil, nil }
 
 // A control is the SDK's Control with mistakes.
 type control struct {
 	*wire.Control
-	broker *plugin.MuxBroker
+	broker *goplugin.Broker
 	side
 }
 

@@ -113,7 +113,8 @@ func chosen(all []column, words []string) (some []column, err error) {
 		}
 	}
 	if len(unknown) > 0 {
-		return nil, fault.New(fault.Usage, "the configuration names no subject or role %s", strings.Join(unknown, ", ")).
+		return nil, fault.New(fault.Usage,
+			"the configuration names no subject or role %s", strings.Join(unknown, ", ")).
 			WithHint("junctor why SUBJECT TOOL --role ROLE explains any subject")
 	}
 	return slices.DeleteFunc(all, func(c column) bool {
