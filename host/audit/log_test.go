@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A brokenDisk is a sink that fails until it is mended.
@@ -88,7 +89,7 @@ func TestRowsAreWrittenInBatches(t *testing.T) {
 		if rows, _ := d.count(); rows != 0 {
 			t.Errorf("%d rows are written before there is a batch", rows)
 		}
-		time.Sleep(batchTime)
+		bubble.Sleep(batchTime)
 		synctest.Wait()
 		if rows, calls := d.count(); rows != 3 || calls != 1 {
 			t.Errorf("%d rows in %d batches", rows, calls)
@@ -111,7 +112,7 @@ func TestFullDiskDropsEventsAndSaysHowMany(t *testing.T) {
 		if waited := time.Since(begun); waited > commitTime {
 			t.Errorf("requests waited %s for a disk that fails", waited)
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		if s, _ := l.State(); !s.Failing || s.Backlog != bufferSize || s.Dropped != 100 {
 			t.Errorf("%+v", s)
 		}
@@ -119,7 +120,7 @@ func TestFullDiskDropsEventsAndSaysHowMany(t *testing.T) {
 			t.Errorf("a request is refused: %v", err)
 		}
 		d.set(false)
-		time.Sleep(5 * time.Second)
+		bubble.Sleep(5 * time.Second)
 		synctest.Wait()
 		rows, _ := d.count()
 		if s, _ := l.State(); s.Failing || s.Backlog != 0 || rows != bufferSize+1 {
@@ -155,14 +156,14 @@ func TestFullDiskRefusesRequests(t *testing.T) {
 			t.Fatal(err)
 		}
 		record(l, 1)
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		recording, err := l.Begin()
 		if !recording || !fault.Is(err, fault.AuditUnavailable) {
 			t.Errorf("a request that cannot be recorded begins: %v, %v", recording, err)
 		}
 		l.End(&Event{Outcome: Unrecorded})
 		d.set(false)
-		time.Sleep(5 * time.Second)
+		bubble.Sleep(5 * time.Second)
 		synctest.Wait()
 		if _, err := l.Begin(); err != nil {
 			t.Errorf("the disk works again, and requests are refused: %v", err)
@@ -202,7 +203,7 @@ func TestRefusedClientsCannotFillTheLog(t *testing.T) {
 		l, _ := onDisk(t, d, Settings{})
 		for range 6000 {
 			l.Note(&Event{Kind: AuthFailure, Outcome: Denied, Message: "wrong token"})
-			time.Sleep(10 * time.Millisecond)
+			bubble.Sleep(10 * time.Millisecond)
 		}
 		record(l, 100)
 		l.Note(&Event{Kind: Reload})

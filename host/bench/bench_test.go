@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func TestRunMeasuresCalls(t *testing.T) {
@@ -17,11 +19,11 @@ func TestRunMeasuresCalls(t *testing.T) {
 				n++
 				switch {
 				case n == 50:
-					time.Sleep(90 * time.Millisecond)
+					bubble.Sleep(90 * time.Millisecond)
 				case n%20 == 0:
 					return "limit.rate"
 				default:
-					time.Sleep(10 * time.Millisecond)
+					bubble.Sleep(10 * time.Millisecond)
 				}
 				return ""
 			}})
@@ -38,7 +40,7 @@ func TestRunMeasuresCalls(t *testing.T) {
 // TestWaitingCountsWithARate checks that a slow server cannot hide that calls queue.
 func TestWaitingCountsWithARate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slow := func(context.Context) string { time.Sleep(200 * time.Millisecond); return "" }
+		slow := func(context.Context) string { bubble.Sleep(200 * time.Millisecond); return "" }
 		fixed := Run(t.Context(), Options{Rate: 10, Concurrency: 1, Duration: 2 * time.Second, Call: slow})
 		free := Run(t.Context(), Options{Concurrency: 1, Duration: 2 * time.Second, Call: slow})
 		if fixed.Latency.Max < time.Second || free.Latency.Max != 200*time.Millisecond || free.Calls != 10 {
@@ -56,7 +58,7 @@ func TestRunIsBounded(t *testing.T) {
 				if now := at.Add(1); now > most.Load() {
 					most.Store(now)
 				}
-				time.Sleep(time.Second)
+				bubble.Sleep(time.Second)
 				at.Add(-1)
 				return ""
 			}})

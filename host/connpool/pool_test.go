@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/host/mcp"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -142,12 +143,12 @@ func TestIdleExclusiveConnectionIsClosed(t *testing.T) {
 		defer f.end()
 		c := f.acquire(t, "x", "{}")
 		f.Release(c, true)
-		time.Sleep(idleTime - time.Nanosecond)
+		bubble.Sleep(idleTime - time.Nanosecond)
 		synctest.Wait()
 		if isClosed(c.Upstream) {
 			t.Error("it was closed too early")
 		}
-		time.Sleep(time.Nanosecond)
+		bubble.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if !isClosed(c.Upstream) || len(f.counts.servers) > 0 {
 			t.Errorf("it was not closed; counted are %v", f.counts.servers)
@@ -216,7 +217,7 @@ func TestOldestIdleConnectionIsEvictedFirst(t *testing.T) {
 		}
 		for _, i := range []int{5, 3, 9} {
 			f.Release(all[i], true)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
 		f.acquire(t, "late", "{}")
 		if !isClosed(all[5].Upstream) || isClosed(all[3].Upstream) || isClosed(all[9].Upstream) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A table is a set of servers that use one plugin. Each has a connection while its process
@@ -80,7 +81,7 @@ func (tb *table) running() (n int) {
 
 func withTable(t *testing.T, f func(tb *table)) {
 	t.Helper()
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		tb := &table{fake: p, seats: map[string]*seat{}}
 		f(tb)
 		for name := range tb.seats {
@@ -237,15 +238,15 @@ func TestIsolatedServersReturn(t *testing.T) {
 			if reconnect() {
 				t.Fatal("the server is not isolated")
 			}
-			time.Sleep(trial - time.Second)
+			bubble.Sleep(trial - time.Second)
 			if reconnect() {
 				t.Errorf("the server returned before %s", trial)
 			}
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			if !reconnect() {
 				t.Errorf("the server did not return after %s", trial)
 			}
-			time.Sleep(10 * time.Minute) // the first crash expires
+			bubble.Sleep(10 * time.Minute) // the first crash expires
 		}
 	})
 }

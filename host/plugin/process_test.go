@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // A fake is a proc whose processes exist only in this program, in a synctest bubble.
@@ -28,8 +29,8 @@ type fake struct {
 	alive []*fakeProcess
 }
 
-// bubble runs a test with a fake and waits until all its goroutines have ended.
-func bubble(t *testing.T, f func(t *testing.T, p *fake)) {
+// withFake runs a test with a fake, in a bubble, and waits until all its goroutines have ended.
+func withFake(t *testing.T, f func(t *testing.T, p *fake)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Log: hclog.NewNullLogger(), Lookup: func(string) (string, bool) { return "", false }})
@@ -104,7 +105,7 @@ func (p *fakeProcess) Health(ctx context.Context) error {
 }
 
 func (p *fakeProcess) Shutdown(context.Context, time.Duration) error {
-	time.Sleep(p.fake.slow)
+	bubble.Sleep(p.fake.slow)
 	time.AfterFunc(time.Millisecond, p.Kill) // after its lifeline is closed
 	return nil
 }
@@ -135,7 +136,7 @@ func fails(err error) func(context.Context) error { return func(context.Context)
 // TestBackoff checks that the wait between attempts is random, up to 100 ms, and doubles
 // after each failure, up to 30 s. L19
 func TestBackoff(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
 		p.begin = fails(errCrash)
 		for range 300 {
@@ -161,7 +162,7 @@ func TestBackoff(t *testing.T) {
 
 // TestBackoffReset checks that the backoff is reset after a minute of uptime.
 func TestBackoffReset(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
 		pause := func(run time.Duration) (longest time.Duration) {
 			for range 20 {
@@ -174,7 +175,7 @@ func TestBackoffReset(t *testing.T) {
 				p.put()
 				p.is(Backoff)
 				l := p.must()
-				time.Sleep(run)
+				bubble.Sleep(run)
 				l.runner.proc.Kill()
 				p.put()
 				p.is(Backoff)
@@ -194,7 +195,7 @@ func TestBackoffReset(t *testing.T) {
 // TestQuarantine checks that five crashes in ten minutes lead to quarantine until the
 // first of them is ten minutes old, and that one more attempt follows. L19
 func TestQuarantine(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		begun := time.Now()
 		for range 5 {
 			p.must().runner.proc.Kill()
@@ -215,20 +216,20 @@ func TestQuarantine(t *testing.T) {
 			st.Starts != 5 {
 			t.Errorf("status %+v", st)
 		}
-		time.Sleep(f.RetryAfter - time.Second)
+		bubble.Sleep(f.RetryAfter - time.Second)
 		if _, err := p.get(t.Context()); !fault.Is(err, fault.PluginQuarantined) {
 			t.Errorf("a second early: %v", err)
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		p.must().runner.proc.Kill()
 		p.put()
 		p.is(Quarantined)
 		if n := p.status().Starts; n != 6 {
 			t.Errorf("%d starts", n)
 		}
-		time.Sleep(11 * time.Minute)
+		bubble.Sleep(11 * time.Minute)
 		l := p.must()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		if !l.usable() {
 			t.Error("the process is not running")
 		}
@@ -239,10 +240,10 @@ func TestQuarantine(t *testing.T) {
 // TestRareCrashes checks that a plugin that crashes every three minutes is always
 // restarted.
 func TestRareCrashes(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		for range 40 {
 			l := p.must()
-			time.Sleep(3 * time.Minute)
+			bubble.Sleep(3 * time.Minute)
 			l.runner.proc.Kill()
 			p.put()
 			p.is(Backoff)
@@ -253,7 +254,7 @@ func TestRareCrashes(t *testing.T) {
 // TestPermanent checks that a permanent failure is returned without another attempt during
 // the backoff, does not count as a crash, and can be fixed by the user.
 func TestPermanent(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.begin = fails(fault.New(fault.PluginNotAllowed, "others may write to it").WithHint("chmod"))
 		for range 20 {
 			_, err := p.get(t.Context())
@@ -264,7 +265,7 @@ func TestPermanent(t *testing.T) {
 			if _, again := p.get(t.Context()); again != err || time.Now() != now {
 				t.Errorf("again: %v, after %s", again, time.Since(now))
 			}
-			time.Sleep(31 * time.Second)
+			bubble.Sleep(31 * time.Second)
 		}
 		p.begin = nil
 		p.must()
@@ -274,8 +275,8 @@ func TestPermanent(t *testing.T) {
 
 // TestSingleStart checks that concurrent callers share one start and its result.
 func TestSingleStart(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
-		p.begin = func(context.Context) error { time.Sleep(time.Second); return errCrash }
+	withFake(t, func(t *testing.T, p *fake) {
+		p.begin = func(context.Context) error { bubble.Sleep(time.Second); return errCrash }
 		var all sync.WaitGroup
 		for range 50 {
 			all.Go(func() {
@@ -285,7 +286,7 @@ func TestSingleStart(t *testing.T) {
 			})
 		}
 		all.Wait()
-		p.begin = func(context.Context) error { time.Sleep(time.Second); return nil }
+		p.begin = func(context.Context) error { bubble.Sleep(time.Second); return nil }
 		for range 50 {
 			all.Go(func() { p.must() })
 		}
@@ -299,9 +300,9 @@ func TestSingleStart(t *testing.T) {
 // TestGetCancellation checks that callers stop waiting with their context, and get the
 // last error or the stage of the start.
 func TestGetCancellation(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.sup.limits.crashes = math.MaxInt
-		p.begin = func(context.Context) error { time.Sleep(10 * time.Second); return errCrash }
+		p.begin = func(context.Context) error { bubble.Sleep(10 * time.Second); return errCrash }
 		asking := func() error {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -315,7 +316,7 @@ func TestGetCancellation(t *testing.T) {
 		if err := asking(); !fault.Is(err, fault.PluginStartTimeout) || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("during a start: %v", err)
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		p.is(Backoff)
 		p.begin = fails(errCrash)
 		for range 12 {
@@ -331,7 +332,7 @@ func TestGetCancellation(t *testing.T) {
 
 // TestGetAfterCrash checks that get right after a crash returns a new process.
 func TestGetAfterCrash(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		old := p.must()
 		orphaned := make(chan struct{})
 		p.sup.opts.Orphans = func() { <-orphaned } // delay the cleanup
@@ -339,7 +340,7 @@ func TestGetAfterCrash(t *testing.T) {
 		synctest.Wait()
 		got := make(chan *link)
 		go func() { got <- p.must() }()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		close(orphaned)
 		if l := <-got; l == old || !l.usable() {
 			t.Error("get returned the old link")
@@ -351,21 +352,21 @@ func TestGetAfterCrash(t *testing.T) {
 
 // TestIdle checks that an unused process is stopped after ten minutes.
 func TestIdle(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.must()
 		p.must()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		p.put()
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		p.is(Ready)
 		p.put()
-		time.Sleep(9 * time.Minute)
+		bubble.Sleep(9 * time.Minute)
 		p.must()
-		time.Sleep(9 * time.Minute)
+		bubble.Sleep(9 * time.Minute)
 		p.put()
-		time.Sleep(9 * time.Minute)
+		bubble.Sleep(9 * time.Minute)
 		p.is(Ready)
-		time.Sleep(time.Minute + time.Second)
+		bubble.Sleep(time.Minute + time.Second)
 		p.is(Stopped)
 		if st := p.status(); st.PID != 0 || st.Err != nil || st.Starts != 1 {
 			t.Errorf("status %+v", st)
@@ -381,18 +382,18 @@ func TestIdle(t *testing.T) {
 
 // TestSlowIdleStop checks that the end of an idle process does not affect its successor.
 func TestSlowIdleStop(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		p.slow = 900 * time.Millisecond
 		old := p.must()
 		p.put()
-		time.Sleep(10*time.Minute + time.Millisecond)
+		bubble.Sleep(10*time.Minute + time.Millisecond)
 		p.is(Stopped)
 		if !old.usable() {
 			t.Fatal("the process has already ended")
 		}
 		l := p.must()
 		old.runner.proc.Kill()
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		p.is(Ready)
 		if st := p.status(); st.Starts != 2 || st.PID == 0 || !l.usable() {
 			t.Errorf("status %+v", st)
@@ -403,7 +404,7 @@ func TestSlowIdleStop(t *testing.T) {
 
 // TestStopDuringStart checks that a process that becomes ready after Stop is stopped.
 func TestStopDuringStart(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		started := make(chan struct{})
 		p.begin = func(context.Context) error { <-started; return nil }
 		got := make(chan error, 1)
@@ -430,15 +431,15 @@ func TestStopDuringStart(t *testing.T) {
 // TestHealth checks that a plugin is checked every five seconds and killed after three
 // consecutive failures. L12
 func TestHealth(t *testing.T) {
-	bubble(t, func(t *testing.T, p *fake) {
+	withFake(t, func(t *testing.T, p *fake) {
 		l := p.must()
-		time.Sleep(time.Minute + time.Second)
+		bubble.Sleep(time.Minute + time.Second)
 		if n := p.asked.Load(); n != 12 {
 			t.Errorf("%d health checks in a minute", n)
 		}
 		for range 5 {
 			p.deaf.Store(2)
-			time.Sleep(20 * time.Second)
+			bubble.Sleep(20 * time.Second)
 		}
 		if !l.usable() {
 			t.Fatal("two failures ended the process")

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // journalled returns a journal that logs as JSON.
@@ -165,7 +166,7 @@ func TestPluginLogIsLimited(t *testing.T) {
 				n < min(limit.LinesAtOnce, limit.BytesPerMinute/2/length) {
 				t.Errorf("%d lines went to the log, %d bytes, of lines of %d", n, b.Len(), length)
 			}
-			time.Sleep(time.Minute)
+			bubble.Sleep(time.Minute)
 			j.add([]byte("a minute later"), false)
 			got := logged(t, b)
 			passed := len(got) - 2

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 var someKey = Key{1, 2, 3}
@@ -91,11 +93,11 @@ func TestTokensExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New([]Key{someKey}, "", nil)
 		token := sealed(t, s, noteFor(time.Minute), "a")
-		time.Sleep(time.Minute - time.Millisecond)
+		bubble.Sleep(time.Minute - time.Millisecond)
 		if _, err := s.Open(token, []byte("a")); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(time.Millisecond)
+		bubble.Sleep(time.Millisecond)
 		if _, err := s.Open(token, []byte("a")); !errors.Is(err, ErrExpired) {
 			t.Error(err)
 		}

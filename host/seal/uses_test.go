@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // openUses returns both kinds of uses, and for each how it is opened again.
@@ -109,7 +111,7 @@ func TestUsesAreForgotten(t *testing.T) {
 		if err := m.Add(t.Context(), NewID(), time.Now().Add(time.Minute)); !errors.Is(err, errFull) {
 			t.Error(err)
 		}
-		time.Sleep(2 * time.Minute)
+		bubble.Sleep(2 * time.Minute)
 		if err := m.Add(t.Context(), NewID(), time.Now().Add(time.Minute)); err != nil || len(m.used) != 1 {
 			t.Errorf("%v, %d are left", err, len(m.used))
 		}

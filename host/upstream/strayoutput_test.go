@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // strayLink is a link whose server has sent texts that are no messages.
@@ -26,19 +28,21 @@ func TestTimeoutsNameNewStrayTexts(t *testing.T) {
 		false: {"since the connection was made 1 answer of the server was not a message",
 			"", "since the timeout before 2 answers of the server were not messages"},
 	} {
-		link := &strayLink{}
-		c := &conn{up: &Upstream{opts: Options{Program: program}}, link: link}
-		for i, count := range []uint64{1, 1, 3} {
-			link.count = count
-			f := c.withStrayOutput(&fault.Error{Message: "late"}, time.Now())
-			if text := strings.TrimPrefix(strings.TrimPrefix(f.Message, "late"), "; "); text != want[i] {
-				t.Errorf("program %t, timeout %d: %q, want %q", program, i, text, want[i])
+		synctest.Test(t, func(t *testing.T) {
+			link := &strayLink{}
+			c := &conn{up: &Upstream{opts: Options{Program: program}}, link: link}
+			for i, count := range []uint64{1, 1, 3} {
+				link.count = count
+				f := c.withStrayOutput(&fault.Error{Message: "late"}, time.Now())
+				if text := strings.TrimPrefix(strings.TrimPrefix(f.Message, "late"), "; "); text != want[i] {
+					t.Errorf("program %t, timeout %d: %q, want %q", program, i, text, want[i])
+				}
+				if !program && strings.Contains(f.Hint, "command") {
+					t.Errorf("the hint for a remote server is %q", f.Hint)
+				}
+				bubble.Sleep(time.Millisecond)
 			}
-			if !program && strings.Contains(f.Hint, "command") {
-				t.Errorf("the hint for a remote server is %q", f.Hint)
-			}
-			time.Sleep(time.Millisecond)
-		}
+		})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestBudget takes places until there is none, waits for one, and gives all back.
@@ -30,7 +32,7 @@ func TestBudget(t *testing.T) {
 		if take(1<<20) != nil {
 			t.Error("a full budget has a place")
 		}
-		go func() { time.Sleep(time.Millisecond); first(); first() }()
+		go func() { bubble.Sleep(time.Millisecond); first(); first() }()
 		third := take(6 << 20)
 		if third == nil {
 			t.Fatal("a place that was given back is not used")

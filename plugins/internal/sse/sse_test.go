@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // all returns the events and errors of a stream as text.
@@ -115,26 +118,28 @@ func TestSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src, server := io.Pipe()
-			go func() {
-				defer server.Close()
-				_, _ = io.WriteString(server, c.sent)
-				time.Sleep(5 * quietTime)
-				_, _ = io.WriteString(server, c.then)
-			}()
-			var first time.Duration
-			begun := time.Now()
-			got := all(src, 60, func() {
-				if first == 0 {
-					first = time.Since(begun)
+			synctest.Test(t, func(t *testing.T) {
+				src, server := io.Pipe()
+				go func() {
+					defer server.Close()
+					_, _ = io.WriteString(server, c.sent)
+					bubble.Sleep(5 * quietTime)
+					_, _ = io.WriteString(server, c.then)
+				}()
+				var first time.Duration
+				begun := time.Now()
+				got := all(src, 60, func() {
+					if first == 0 {
+						first = time.Since(begun)
+					}
+				})
+				if text := strings.Join(got, ","); text != c.want {
+					t.Errorf("got %q, want %q", text, c.want)
+				}
+				if first >= 5*quietTime != c.waits {
+					t.Errorf("the first event came after %s", first)
 				}
 			})
-			if text := strings.Join(got, ","); text != c.want {
-				t.Errorf("got %q, want %q", text, c.want)
-			}
-			if first >= 5*quietTime != c.waits {
-				t.Errorf("the first event came after %s", first)
-			}
 		})
 	}
 }
