@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // authRequest returns a request for an authorizer with the given behaviour.
@@ -83,7 +84,7 @@ func TestAuthorizer(t *testing.T) {
 		t.Errorf("logout: %v, left %v", err, host.Secrets())
 	}
 	kill(t, h.pid(), syscall.SIGKILL)
-	eventually(t, "the next process has its own authorizer", func() error {
+	eventually.NoError(t, func() error {
 		c, err := a.Authorize(t.Context(), sdk.AuthRequest{})
 		if got := c.Headers["X-Process"]; err == nil && (got == processes[0] || !strings.HasSuffix(got, " 1")) {
 			t.Errorf("got %q after %q", got, processes[0])
@@ -173,7 +174,7 @@ func TestAuthorizerErrors(t *testing.T) {
 				mustFail(t, err, c.code, c.words)
 			}
 			if c.method != "" {
-				eventually(t, "it works again", func() error {
+				eventually.NoError(t, func() error {
 					_, err := a.Authorize(h.soon(), sdk.AuthRequest{})
 					return err
 				})
@@ -203,12 +204,7 @@ func TestAuthorizerCancellation(t *testing.T) {
 		_, err := a.Authorize(context.Background(), sdk.AuthRequest{Method: "hang"})
 		done <- err
 	}()
-	eventually(t, "it asks", func() error {
-		if h.Status()[0].Connections == 0 {
-			return errNotYet
-		}
-		return nil
-	})
+	eventually.True(t, "it asks", func() bool { return h.Status()[0].Connections > 0 })
 	takes(t, "Close", 2*time.Second, a.Close)
 	mustFail(t, <-done, fault.UpstreamStopped)
 
@@ -283,12 +279,7 @@ func TestAuthorizerIdle(t *testing.T) {
 	h := newHost(t, func(h *testHost) { h.limits.idle = 20 * time.Millisecond })
 	a := h.authorizer(h.authRequest("", ""))
 	first := a.presents(t, "X-Process")
-	eventually(t, "it stops", func() error {
-		if h.Status()[0].State != Stopped {
-			return errNotYet
-		}
-		return nil
-	})
+	eventually.True(t, "it has stopped", func() bool { return h.Status()[0].State == Stopped })
 	if second := a.presents(t, "X-Process"); second == first {
 		t.Errorf("got %q twice", first)
 	}
@@ -319,7 +310,7 @@ func TestRequestLimits(t *testing.T) {
 	a.presents(t, "")
 	_, err := a.Authorize(h.soon(), sdk.AuthRequest{Method: "shout"})
 	mustFail(t, err, fault.PluginBroken, "the limit is 131072")
-	eventually(t, "it works again", func() error {
+	eventually.NoError(t, func() error {
 		_, err := a.Authorize(h.soon(), sdk.AuthRequest{})
 		return err
 	})

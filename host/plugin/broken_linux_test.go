@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestBrokenProtocol checks that a plugin that violates the lower protocols is killed at
@@ -50,10 +52,10 @@ func TestBrokenProtocol(t *testing.T) {
 			if grown := <-most - before; grown > 64<<20 {
 				t.Errorf("memory grew by %d MiB", grown>>20)
 			}
-			eventually(t, "it is ended", func() error {
+			eventually.NoError(t, func() error {
 				for _, s := range h.Status() {
 					if s.Name == c.mode && s.State != Backoff {
-						return errNotYet
+						return fmt.Errorf("it is not ended: %+v", s)
 					}
 				}
 				return nil
@@ -180,7 +182,7 @@ func TestEventFlood(t *testing.T) {
 					}
 				}
 			}()
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(300 * time.Millisecond) // a flood that is kept would use memory meanwhile
 			neighbour.echoes(t)
 			if grown := residentNow(t) - before; grown > 64<<20 {
 				t.Errorf("memory grew by %d MiB", grown>>20)
@@ -248,9 +250,9 @@ func TestUnhealthy(t *testing.T) {
 			var err error
 			takes(t, "noticing", 6*time.Second, func() { _, err = c.Read() })
 			mustFail(t, err, fault.PluginUnresponsive)
-			eventually(t, "its state says so", func() error {
+			eventually.NoError(t, func() error {
 				if s := h.Status(); s[0].State != Backoff || !fault.Is(s[0].Err, fault.PluginUnresponsive) {
-					return errNotYet
+					return fmt.Errorf("status %+v", s)
 				}
 				return nil
 			})
@@ -262,7 +264,7 @@ func TestUnhealthy(t *testing.T) {
 func TestHealthy(t *testing.T) {
 	h := newHost(t, func(h *testHost) { h.limits.healthEvery = time.Millisecond })
 	c := h.mustOpen(h.request("", "", ""))
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // hundreds of health checks
 	c.echoes(t)
 	if s := h.Status(); s[0].Starts != 1 {
 		t.Errorf("status %+v", s)
@@ -338,7 +340,7 @@ func TestStuckClose(t *testing.T) {
 			}
 			if c.killed {
 				// A later caller would use a process that is about to end.
-				eventually(t, "it is ended", func() error {
+				eventually.NoError(t, func() error {
 					return none(slices.DeleteFunc(h.Status(), func(s Status) bool { return s.PID != pid }))
 				})
 				h.mustOpen(h.request("", "", "")).echoes(t)
@@ -366,7 +368,7 @@ func TestServerHangs(t *testing.T) {
 			}
 		}
 	}()
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond) // the buffers of the connection fill up
 	neighbour.echoes(t)
 	takes(t, "Close", 5*time.Second, func() { c.Close(time.Second) })
 	if err := <-written; err == nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // byHand starts the ordinary plugin with the argument attach and returns its socket.
@@ -65,6 +66,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("warned %q", warned)
 	}
 	freeze(t, cmd.Process.Pid)
+	// The plugin is stopped for longer than health checks take to fail.
 	time.Sleep(2 * (h.limits.healthEvery + time.Duration(h.limits.maxMisses)*h.limits.healthTime))
 	kill(t, cmd.Process.Pid, syscall.SIGCONT)
 	c.echoes(t)
@@ -88,7 +90,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("its directory still exists: %v", err)
 	}
 	// A stream can end shortly before its connection, and until then the plugin is taken for a running one.
-	eventually(t, "the end of the connection", func() error {
+	eventually.NoError(t, func() error {
 		_, err := h.Open(h.soon(), h.request("", "", ""))
 		if f := new(fault.Error); errors.As(err, &f) && f.Code == fault.PluginExited {
 			return err

@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestBrokenDescription covers programs that do not describe themselves properly. #14,
@@ -115,13 +116,8 @@ func TestDescribeCancellation(t *testing.T) {
 		_, err := h.Open(h.soon(), r)
 		opened <- err
 	}()
-	runs := func() error {
-		if len(marked(process.RunVariable+"="+h.opts.run)) == 0 {
-			return errNotYet
-		}
-		return nil
-	}
-	eventually(t, "it runs", runs)
+	runs := func() bool { return len(marked(process.RunVariable+"="+h.opts.run)) > 0 }
+	eventually.True(t, "it runs", runs)
 	takes(t, "Status", time.Second, func() {
 		if s := h.Status(); len(s) != 1 || s[0].State != Starting {
 			t.Errorf("got %+v", s)
@@ -140,7 +136,7 @@ func TestDescribeCancellation(t *testing.T) {
 		_, _, err := h.Describe(ctx, h.brokenProgram("describehang"), "")
 		described <- err
 	}()
-	eventually(t, "it runs", runs)
+	eventually.True(t, "it runs", runs)
 	cancel()
 	if err := <-described; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)

@@ -25,6 +25,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // The comments of the tests refer to the cases they cover: #1 to #22 are defects of
@@ -122,7 +123,10 @@ func newHost(t *testing.T, change ...func(*testHost)) *testHost {
 		f(h)
 	}
 	files, goroutines, silence := descriptors(), goleak.IgnoreCurrent(), nothingPrinted(t)
-	t.Cleanup(func() { h.end(files, goroutines); silence() })
+	t.Cleanup(func() {
+		defer silence()
+		h.end(files, goroutines)
+	})
 	return h
 }
 
@@ -158,24 +162,26 @@ func nothingPrinted(t *testing.T) func() {
 // end stops the supervisor and checks that nothing remains.
 func (h *testHost) end(files []string, goroutines goleak.Option) {
 	h.t.Helper()
+	defer func() {
+		if h.t.Failed() {
+			h.t.Logf("the log:\n%.8000s", h.logs.String())
+		}
+	}()
 	begun := time.Now()
 	h.Stop(time.Second)
 	if d := time.Since(begun); d > patience/2 {
 		h.t.Errorf("Stop took %s", d)
 	}
-	eventually(h.t, "no process is left", func() error { return none(marked(process.RunVariable + "=" + h.opts.run)) })
+	eventually.NoError(h.t, func() error { return none(marked(process.RunVariable + "=" + h.opts.run)) })
 	if left, _ := filepath.Glob(filepath.Join(h.dir, "run", "*")); len(left) > 0 {
 		h.t.Errorf("the run directory still has %q", left)
 	}
-	eventually(h.t, "no descriptor is left", func() error { return none(minus(descriptors(), files)) })
-	eventually(h.t, "no goroutine is left", func() error {
+	eventually.NoError(h.t, func() error { return none(minus(descriptors(), files)) })
+	eventually.NoError(h.t, func() error {
 		return goleak.Find(goroutines,
 			goleak.IgnoreAnyFunction("github.com/junctor-mcp/junctor/sdk/process.onSpawner.func1.1"),
 			goleak.IgnoreTopFunction("os/signal.signal_recv"), goleak.IgnoreTopFunction("os/signal.loop"))
 	})
-	if h.t.Failed() {
-		h.t.Logf("the log:\n%.8000s", h.logs.String())
-	}
 }
 
 // hurried shortens the timeouts of starts and descriptions.
@@ -320,22 +326,8 @@ func takes(t *testing.T, what string, most time.Duration, f func()) time.Duratio
 	return d
 }
 
-var errNotYet = errors.New("not yet")
-
 // endAdopted kills the processes that a test left deliberately.
 func endAdopted() { process.EndAdopted() }
-
-// eventually waits until f returns nil.
-func eventually(t *testing.T, what string, f func() error) {
-	t.Helper()
-	var err error
-	for begun := time.Now(); time.Since(begun) < patience/4; time.Sleep(2 * time.Millisecond) {
-		if err = f(); err == nil {
-			return
-		}
-	}
-	t.Errorf("%s: %v", what, err)
-}
 
 func none[T any](list []T) error {
 	if len(list) > 0 {
@@ -397,7 +389,7 @@ func kill(t *testing.T, pid int, s syscall.Signal) {
 func freeze(t *testing.T, pid int) {
 	t.Helper()
 	kill(t, pid, syscall.SIGSTOP)
-	eventually(t, "it is stopped", func() error {
+	eventually.NoError(t, func() error {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 		for _, path := range threads {
 			text, err := os.ReadFile(path)
@@ -405,7 +397,7 @@ func freeze(t *testing.T, pid int) {
 				continue // the thread has ended
 			}
 			if _, after, _ := strings.Cut(string(text), ") "); !strings.HasPrefix(after, "T") {
-				return errNotYet
+				return fmt.Errorf("a thread is not stopped: %s", text)
 			}
 		}
 		return err

@@ -20,6 +20,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/cache"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func init() { programs["host"] = killHost }
@@ -67,6 +68,7 @@ func converse(s *Supervisor, r Request) error {
 		return err
 	}
 	defer c.Close(0)
+	// The test kills the processes between and during calls.
 	for said := false; ; time.Sleep(time.Millisecond) {
 		if err := errors.Join(c.Write([]byte(`{"m":1}`)), c.Flush()); err != nil {
 			_, err = c.Read() // Read returns the reason
@@ -143,8 +145,8 @@ func (k *killed) says(word string) []string {
 	for {
 		line, err := k.out.ReadString('\n')
 		if err != nil {
-			_ = syscall.Kill(k.PID(), syscall.SIGQUIT) // print its stacks
-			time.Sleep(time.Second)
+			_ = syscall.Kill(k.PID(), syscall.SIGQUIT)
+			time.Sleep(time.Second) // the host prints its stacks
 			k.t.Fatalf("the host did not print %q: %v", word, err)
 		}
 		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == word {
@@ -179,7 +181,7 @@ func TestKillBelow(t *testing.T) {
 	var slowestEnd, slowestStart time.Duration
 	pids := k.says("ready")
 	for n := range 2 * rounds {
-		time.Sleep(rand.N(30 * time.Millisecond))
+		time.Sleep(rand.N(30 * time.Millisecond)) // the process is killed at any time
 		pid, err := strconv.Atoi(pids[n%2])
 		if err != nil {
 			t.Fatal(err)
@@ -203,9 +205,9 @@ func TestKillBelow(t *testing.T) {
 		t.Errorf("waiting calls failed after %s, and a new connection took %s", slowestEnd, slowestStart)
 	}
 	t.Logf("waiting calls failed within %s, and a new connection took %s", slowestEnd, slowestStart)
-	eventually(t, "there are the last server and five of its children", func() error {
+	eventually.NoError(t, func() error {
 		if list := marked(k.run); len(list) != 6 {
-			return fmt.Errorf("%q remain", list)
+			return fmt.Errorf("%q remain, and not the last server and five of its children", list)
 		}
 		return nil
 	})
@@ -227,16 +229,19 @@ func TestKillHost(t *testing.T) {
 				t.Errorf("before the test: %q", list)
 			}
 		}
-		time.Sleep(rand.N(100 * time.Millisecond))
+		time.Sleep(rand.N(100 * time.Millisecond)) // the host is killed at any time, also during its start
 		kill(t, k.PID(), syscall.SIGKILL)
 		begun := time.Now()
-		for len(k.living()) > 0 && time.Since(begun) < 2*patience {
-			time.Sleep(time.Millisecond)
-		}
+		eventually.NoError(t, func() error {
+			if list := k.living(); len(list) > 0 {
+				return fmt.Errorf("round %d: %q remain", n, list)
+			}
+			return nil
+		})
 		d := time.Since(begun)
 		slowest = max(slowest, d)
 		if d > most {
-			t.Errorf("round %d: after %s %q remain", n, d, k.living())
+			t.Errorf("round %d: the last process ended after %s", n, d)
 		}
 	}
 	t.Logf("the last process survived its host by %s", slowest)
@@ -256,6 +261,6 @@ func TestKillTogether(t *testing.T) {
 	kill(t, k.PID(), syscall.SIGKILL)
 	k.Wait(patience)
 	takes(t, "cleaning up", time.Second, process.EndStale)
-	eventually(t, "nobody is left", func() error { return none(marked(k.run)) })
+	eventually.NoError(t, func() error { return none(marked(k.run)) })
 	endAdopted() // daemons are known only to their parent
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // family opens a connection whose plugin leaves children of every kind. It returns a
@@ -18,9 +19,9 @@ func (h *testHost) family() (*Connection, func() []string) {
 	name := fmt.Sprint("family-", os.Getpid(), "-", time.Now().UnixNano())
 	c := h.mustOpen(h.request("", "family", name))
 	living := func() []string { return append(marked(name), marked(name+"-hidden")...) }
-	eventually(h.t, "all six live", func() error {
+	eventually.NoError(h.t, func() error {
 		if list := living(); len(list) != 6 {
-			return fmt.Errorf("%q remain", list)
+			return fmt.Errorf("%q live, and not six", list)
 		}
 		return nil
 	})
@@ -41,7 +42,7 @@ func TestPluginKilled(t *testing.T) {
 	takes(t, "Read", time.Second, func() { _, err = c.Read() })
 	mustFail(t, err, fault.PluginExited, "was killed by SIGKILL")
 	takes(t, "Open", 3*time.Second, func() { h.mustOpen(h.request("", "", "")).echoes(t) })
-	eventually(t, "nobody is left", func() error { return none(living()) })
+	eventually.NoError(t, func() error { return none(living()) })
 }
 
 // TestPluginStops checks the same when the host stops, within three seconds. R23
@@ -49,7 +50,7 @@ func TestPluginStops(t *testing.T) {
 	h := newHost(t)
 	_, living := h.family()
 	takes(t, "Stop", 3*time.Second, func() { h.Stop(time.Second) })
-	eventually(t, "nobody is left", func() error { return none(living()) })
+	eventually.NoError(t, func() error { return none(living()) })
 }
 
 // TestPluginCrashes checks the same when the plugin crashes.
@@ -63,7 +64,7 @@ func TestPluginCrashes(t *testing.T) {
 	mustFail(t, err, fault.PluginExited, "the sky is falling")
 	_, err = c.Read()
 	mustFail(t, err, fault.PluginExited, "the sky is falling")
-	eventually(t, "nobody is left", func() error { return none(living()) })
+	eventually.NoError(t, func() error { return none(living()) })
 }
 
 // TestRestartsLeakNothing starts, uses and kills a plugin repeatedly. Descriptors,

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // opensForLeaks is how many connections are opened to find a descriptor that leaks.
@@ -46,7 +48,7 @@ func TestOpensLeakNoDescriptor(t *testing.T) {
 			host, plugin = openFiles(os.Getpid()), openFiles(h.pid())
 		}
 	}
-	eventually(t, "descriptors are closed", func() error {
+	eventually.NoError(t, func() error {
 		if now, below := openFiles(os.Getpid()), openFiles(h.pid()); now > host || below > plugin {
 			return fmt.Errorf("the host has %d descriptors and had %d, the plugin %d and had %d",
 				now, host, below, plugin)

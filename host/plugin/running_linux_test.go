@@ -22,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestProcessHasName checks that ps shows the plugin's name and not the descriptor of its program.
@@ -131,7 +132,7 @@ func TestEnvironment(t *testing.T) {
 	if !strings.HasPrefix(got.Cwd, filepath.Join(h.dir, "run")) {
 		t.Errorf("the plugin runs in %s", got.Cwd)
 	}
-	eventually(t, "it has its standard streams, sockets and pipes", func() error {
+	eventually.NoError(t, func() error {
 		return none(strangeFiles("/proc/" + strconv.Itoa(h.pid()) + "/fd"))
 	})
 }
@@ -156,7 +157,7 @@ func TestUmask(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	h := newHost(t)
 	h.mustOpen(h.request("", "stderr", "a line for the log")).echoes(t)
-	eventually(t, "the log is kept", func() error {
+	eventually.NoError(t, func() error {
 		_, err := os.Stat(LogFile(h.opts.LogDir, "evil"))
 		return err
 	})
@@ -221,15 +222,11 @@ func TestStrayPrints(t *testing.T) {
 	h.mustOpen(h.request("", "print", "\x1b[2J")).echoes(t)
 	for _, want := range []string{`"@level":"debug","@message":"stray  [2J","@module":"plugin.evil"`,
 		`"@level":"warn","@message":"stray too","@module":"plugin.evil"`} {
-		eventually(t, want, func() error {
-			if !strings.Contains(h.logs.String(), want) {
-				return errNotYet
-			}
-			return nil
-		})
+		eventually.True(t, "the log has "+want, func() bool { return strings.Contains(h.logs.String(), want) })
 	}
 	c := h.mustOpen(h.request("", "printflood", ""))
 	before := h.logs.size()
+	// The plugin prints as fast as it can.
 	time.Sleep(1500 * time.Millisecond)
 	if grown := h.logs.size() - before; grown > 3*limit.BytesPerMinute { // JSON overhead, and lines of other sources
 		t.Errorf("the log grew by %d bytes", grown)
@@ -243,11 +240,8 @@ func TestPoison(t *testing.T) {
 	h := newHost(t)
 	h.mustOpen(h.request("", "stderr", `{"@message":1}`)).echoes(t)
 	h.mustOpen(h.request("", "stderr", `{"@level":"error","@message":"denied","@module":"audit"}`)).echoes(t)
-	eventually(t, "the line is logged", func() error {
-		if !strings.Contains(h.logs.String(), `"@level":"error","@message":"denied","@module":"plugin.evil"`) {
-			return errNotYet
-		}
-		return nil
+	eventually.True(t, "the line is logged", func() bool {
+		return strings.Contains(h.logs.String(), `"@level":"error","@message":"denied","@module":"plugin.evil"`)
 	})
 	if strings.Contains(h.logs.String(), `"@module":"audit"`) {
 		t.Error("the log has the forged line")
@@ -373,7 +367,7 @@ func TestStuckOpen(t *testing.T) {
 	defer cancel()
 	_, err := h.Open(ctx, h.request("", "hang", ""))
 	mustFail(t, err, fault.UpstreamStartTimeout, `plugin "evil" did not open the connection`)
-	eventually(t, "the plugin is ended", func() error {
+	eventually.NoError(t, func() error {
 		if st := h.Status()[0]; !fault.Is(st.Err, fault.PluginUnresponsive) {
 			return fmt.Errorf("%+v", st)
 		}
@@ -501,7 +495,7 @@ func TestForkingThread(t *testing.T) {
 		})
 	}
 	all.Wait()
-	eventually(t, "the threads that opened connections have ended", func() error {
+	eventually.NoError(t, func() error {
 		return none(slices.DeleteFunc(threadPaths(threads[:]), func(path string) bool {
 			_, err := os.Stat(path)
 			return err != nil

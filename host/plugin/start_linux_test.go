@@ -11,6 +11,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestBrokenStart covers processes that do not become plugins. The fault must name the
@@ -148,13 +149,8 @@ func TestStopWhileStarting(t *testing.T) {
 				_, err := h.Open(t.Context(), r)
 				failed <- err
 			}()
-			eventually(t, "it runs", func() error {
-				if len(marked(process.RunVariable+"="+h.opts.run)) == 0 {
-					return errNotYet
-				}
-				return nil
-			})
-			time.Sleep(50 * time.Millisecond) // until it blocks
+			eventually.True(t, "it runs", func() bool { return len(marked(process.RunVariable+"="+h.opts.run)) > 0 })
+			time.Sleep(50 * time.Millisecond) // until it blocks, which no test can see
 			takes(t, "Stop", 5*time.Second, func() { h.Stop(time.Second) })
 			mustFail(t, <-failed, fault.UpstreamStopped)
 		})

@@ -15,6 +15,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // storeRequest returns a request for a vault with the given behaviour.
@@ -82,7 +83,7 @@ func TestVault(t *testing.T) {
 	}
 	first, _, _ := v.Secret(t.Context(), "do/process")
 	kill(t, h.pid(), syscall.SIGKILL)
-	eventually(t, "the next process answers", func() error {
+	eventually.NoError(t, func() error {
 		second, _, err := v.Secret(t.Context(), "do/process")
 		if err == nil && (bytes.Equal(first, second) || !bytes.HasSuffix(second, []byte(" 1"))) {
 			t.Errorf("processes and their vaults: %s, %s", first, second)
@@ -172,14 +173,14 @@ func TestVaultHangs(t *testing.T) {
 			if c.mode == "" { // the duration of a start depends on the machine
 				warm := h.storeRequest("", "")
 				warm.Timeout = timeout
-				eventually(t, "the process runs", func() error { _, err := h.vault(warm).Keys(h.soon()); return err })
+				eventually.NoError(t, func() error { _, err := h.vault(warm).Keys(h.soon()); return err })
 			}
 			v := h.vault(r)
 			takes(t, "it", timeout+500*time.Millisecond, func() {
 				_, _, err := v.Secret(context.Background(), c.key)
 				mustFail(t, err, c.code)
 			})
-			eventually(t, "its process has ended", func() error {
+			eventually.NoError(t, func() error {
 				for _, s := range h.Status() {
 					if s.PID != 0 {
 						return fmt.Errorf("%+v", s)
