@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
@@ -154,14 +155,10 @@ func TestCancelledCallGetsNoResponse(t *testing.T) {
 	id := h.request("tools/call", fmt.Sprintf(`{"name":"run","arguments":{"script":"echo $$ > %s; sleep 100"}}`, file))
 	pid := awaitFile(t, file)
 	h.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
-	for begun := time.Now(); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat("/proc/" + pid); err != nil {
-			break
-		}
-		if time.Since(begun) > 20*time.Second {
-			t.Fatal("the program still runs")
-		}
-	}
+	eventually.True(t, "the program has ended", func() bool {
+		_, err := os.Stat("/proc/" + pid)
+		return err != nil
+	})
 	h.ask("ping", `{}`) // the response to the ping is the next message
 }
 
@@ -192,13 +189,12 @@ func TestCloseEndsRuns(t *testing.T) {
 
 func awaitFile(t *testing.T, file string) string {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < 10*time.Second; time.Sleep(10 * time.Millisecond) {
-		if text, _ := os.ReadFile(file); strings.HasSuffix(string(text), "\n") {
-			return strings.TrimSpace(string(text))
-		}
-	}
-	t.Fatal("the program did not start")
-	return ""
+	var text []byte
+	eventually.True(t, "the program has started", func() bool {
+		text, _ = os.ReadFile(file)
+		return strings.HasSuffix(string(text), "\n")
+	})
+	return strings.TrimSpace(string(text))
 }
 
 func TestProgressNotifications(t *testing.T) {

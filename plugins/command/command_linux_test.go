@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // settingsOf returns settings that run a shell script, with more attributes.
@@ -209,22 +210,25 @@ func TestProcessesOfTheProgramAreKilled(t *testing.T) {
 	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("it took %s: the run waited for the child process to close the output", took)
 	}
-	for begun := time.Now(); alive(pid); time.Sleep(time.Millisecond) { // a killed process needs a moment to end
-		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("process %s still runs", pid)
-		}
-	}
+	// A killed process needs a moment to end.
+	eventually.True(t, "process "+pid+" has ended", func() bool { return !alive(pid) })
 	a, runs := startScript(t, `sleep 100`, nil)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	ended := make(chan error, 1)
 	go func() {
-		for runs() == 0 && ctx.Err() == nil {
-			time.Sleep(time.Millisecond)
-		}
-		cancel()
+		_, err := a.Authorize(ctx, sdk.AuthRequest{})
+		ended <- err
 	}()
-	if _, err := a.Authorize(ctx, sdk.AuthRequest{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("the cancelled request failed with %v", err)
+	eventually.True(t, "the program runs", func() bool { return runs() > 0 })
+	cancel()
+	select {
+	case err := <-ended:
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("the cancelled request failed with %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the cancelled request waits for its program")
 	}
 	if runs() != 1 {
 		t.Errorf("%d runs", runs())

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // An acceptor is a server that answers calls with status 202, and on the GET stream.
@@ -84,11 +86,11 @@ func TestAcceptedRequestWaitsForGetStream(t *testing.T) {
 			t.Parallel()
 			c := r.a.connect(t)
 			c.send(request(10, "tools/call"))
-			time.Sleep(elsewhereTime / 2)
+			time.Sleep(elsewhereTime / 2) // the stream ends while the call waits for the usual time
 			if r.cut {
 				r.a.stream <- "end"
 			}
-			time.Sleep(elsewhereTime)
+			time.Sleep(elsewhereTime) // the answer comes later than the usual time
 			r.a.stream <- result(10)
 			for g := c.next(); g.msg != result(10); g = c.next() {
 				if failedOf(g.err) != nil { // a gap in the stream, or {}, is no answer
@@ -123,7 +125,7 @@ func TestAcceptedRequestWithoutStreamFails(t *testing.T) {
 			begun := time.Now()
 			c.send(request(10, "tools/call"))
 			if r.cut {
-				time.Sleep(elsewhereTime / 2)
+				time.Sleep(elsewhereTime / 2) // the stream ends while the call waits
 				r.a.stream <- "end"
 			}
 			if f := c.fails("10", r.reason); !f.Delivered {
@@ -154,11 +156,7 @@ func TestAcceptedRequestIsCancelled(t *testing.T) {
 		defer h.mu.Unlock()
 		return len(h.calls)
 	}
-	for begun := time.Now(); open() > 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > patience {
-			t.Fatal("the call is still open")
-		}
-	}
+	eventually.True(t, "the call has ended", func() bool { return open() == 0 })
 }
 
 // TestManyAcceptedRequests checks that requests that wait for the GET stream take no

@@ -249,7 +249,7 @@ func TestDrip(t *testing.T) {
 				return true
 			}
 			w.(http.Flusher).Flush()
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) // a slow server
 		}
 	})
 	c := connect(t, s.url)

@@ -336,9 +336,10 @@ func TestNotPassedThrough(t *testing.T) {
 func TestLeavingProvider(t *testing.T) {
 	t.Parallel()
 	s := answering(t, nil)
-	c := connectWith(t, slow{}, s.url)
+	h := slow{asked: make(chan struct{})}
+	c := connectWith(t, h, s.url)
 	c.send(modern(1, "tools/call", `"name":"t"`))
-	time.Sleep(20 * time.Millisecond)
+	<-h.asked
 	begun := time.Now()
 	c.close()
 	if d := time.Since(begun); d > patience/2 || len(s.requests()) != 0 {
@@ -346,10 +347,11 @@ func TestLeavingProvider(t *testing.T) {
 	}
 }
 
-// slow is a host whose auth provider does not answer.
-type slow struct{}
+// slow is a host whose auth provider does not answer. It is asked once.
+type slow struct{ asked chan struct{} }
 
-func (slow) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
+func (s slow) Authorize(ctx context.Context, _ sdk.AuthRequest) (sdk.Credential, error) {
+	close(s.asked)
 	<-ctx.Done()
 	return sdk.Credential{}, ctx.Err()
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // patience is the timeout for events that normally happen at once.
@@ -106,17 +108,18 @@ func (s *server) requests() []seen {
 }
 
 // await returns the first request for which fits is true.
-func (s *server) await(what string, fits func(seen) bool) seen {
+func (s *server) await(what string, fits func(seen) bool) (first seen) {
 	s.t.Helper()
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-		for _, r := range s.requests() {
-			if fits(r) {
-				return r
-			}
+	eventually.NoError(s.t, func() error {
+		all := s.requests()
+		i := slices.IndexFunc(all, fits)
+		if i < 0 {
+			return fmt.Errorf("no %s among %d requests", what, len(all))
 		}
-	}
-	s.t.Fatalf("no %s among %d requests", what, len(s.requests()))
-	panic("not reached")
+		first = all[i]
+		return nil
+	})
+	return first
 }
 
 // A client is a connection under test.

@@ -26,6 +26,7 @@ func TestCallsWaitForTheStream(t *testing.T) {
 		open  func(w http.ResponseWriter, r *http.Request)
 		first bool // the stream opens before the call
 	}{
+		// The server takes a part of the time that calls wait.
 		"slow":  {func(w http.ResponseWriter, r *http.Request) { time.Sleep(streamTime / 5); stream(w, r) }, true},
 		"none":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMethodNotAllowed) }, true},
 		"stuck": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, false},

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestAnswersWithOddTypes checks responses whose Content-Type is not that of a message.
@@ -148,9 +150,7 @@ func listening(t *testing.T, answer func(w http.ResponseWriter, body string, str
 	})
 	c := connect(t, s.url)
 	c.shake()
-	for begun := time.Now(); c.conn.(*conn).hearing.Load() != hearing &&
-		time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-	}
+	eventually.True(t, "the GET stream is open", func() bool { return c.conn.(*conn).hearing.Load() == hearing })
 	return s, c
 }
 

@@ -27,7 +27,7 @@ func TestNoStreamNotFound(t *testing.T) {
 	s.await("GET", func(r seen) bool { return r.verb == "GET" })
 	c.send(request(2, "tools/call"))
 	c.want(result(2))
-	time.Sleep(2 * loseTime)
+	time.Sleep(2 * loseTime) // the real time that passes before a lost session ends
 	c.send(request(3, "tools/call"))
 	c.want(result(3))
 }
@@ -69,7 +69,7 @@ func TestForgottenByAll(t *testing.T) {
 		}
 		arrived.Done()
 		arrived.Wait()
-		time.Sleep(time.Duration(n.Add(1)) * time.Millisecond)
+		time.Sleep(time.Duration(n.Add(1)) * time.Millisecond) // the responses arrive one after the other
 		w.WriteHeader(http.StatusNotFound)
 		return true
 	})
@@ -135,8 +135,8 @@ func TestLateModern(t *testing.T) {
 // and that no goroutine is left.
 func TestSendWhileClosing(t *testing.T) {
 	t.Parallel()
-	s := answering(t, nil)
 	for range 20 {
+		s := answering(t, nil)
 		c := connect(t, s.url)
 		c.shake()
 		sent := make(chan struct{})
@@ -153,7 +153,7 @@ func TestSendWhileClosing(t *testing.T) {
 				}
 			}
 		}()
-		time.Sleep(5 * time.Millisecond)
+		s.await("call", func(r seen) bool { return strings.Contains(r.body, "tools/call") })
 		c.close()
 		<-sent
 	}
@@ -219,7 +219,7 @@ func TestCloseWhileConnecting(t *testing.T) {
 				s := answering(t, answer)
 				c := connect(t, s.url)
 				c.send(initialize)
-				time.Sleep(time.Duration(wait*wait) * 5 * time.Millisecond)
+				time.Sleep(time.Duration(wait*wait) * 5 * time.Millisecond) // close at different moments
 				begun := time.Now()
 				c.close()
 				if d := time.Since(begun); d > patience/2 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -16,11 +17,14 @@ import (
 func oneAtATime(t *testing.T, n int32, body func(id string) string) (*server, *atomic.Int32) {
 	var busy sync.Mutex
 	var come, rejected atomic.Int32
+	all := make(chan struct{})
 	return answering(t, func(w http.ResponseWriter, r *http.Request, msg string) bool {
 		if !strings.Contains(msg, "/list") && !strings.Contains(msg, "/call") {
 			return false
 		}
-		come.Add(1)
+		if come.Add(1) == n {
+			close(all)
+		}
 		if !busy.TryLock() {
 			rejected.Add(1)
 			w.Header().Set("Content-Type", "application/json")
@@ -29,9 +33,11 @@ func oneAtATime(t *testing.T, n int32, body func(id string) string) (*server, *a
 			return true
 		}
 		defer busy.Unlock()
-		for begun := time.Now(); come.Load() < n && time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+		select {
+		case <-all:
+		case <-time.After(patience):
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // stay open beside a request that should have waited
 		return false
 	}), &rejected
 }
@@ -137,25 +143,29 @@ func TestListAlone(t *testing.T) {
 // TestWaitingForListAlone checks that requests wait for a list that is sent alone.
 func TestWaitingForListAlone(t *testing.T) {
 	t.Parallel()
-	var o overlaps
-	first, list, next := &call{ctx: t.Context()}, &call{ctx: t.Context(), alone: true}, &call{ctx: t.Context()}
-	o.begin(first)
-	began := make(chan string, 2)
-	go func() { o.begin(list); began <- "list" }()
-	time.Sleep(10 * time.Millisecond)
-	o.end(first)
-	if got := <-began; got != "list" {
-		t.Fatal(got)
-	}
-	go func() { o.begin(next); began <- "call" }()
-	select {
-	case <-began:
-		t.Fatal("the call did not wait")
-	case <-time.After(10 * time.Millisecond):
-	}
-	o.end(list)
-	if got := <-began; got != "call" || next.beside {
-		t.Error(got, next.beside)
-	}
-	o.end(next)
+	synctest.Test(t, func(t *testing.T) {
+		var o overlaps
+		first, list, next := &call{ctx: t.Context()}, &call{ctx: t.Context(), alone: true}, &call{ctx: t.Context()}
+		o.begin(first)
+		began := make(chan string, 2)
+		go func() { o.begin(list); began <- "list" }()
+		synctest.Wait()
+		if len(began) > 0 {
+			t.Fatal("the list did not wait")
+		}
+		o.end(first)
+		if got := <-began; got != "list" {
+			t.Fatal(got)
+		}
+		go func() { o.begin(next); began <- "call" }()
+		synctest.Wait()
+		if len(began) > 0 {
+			t.Fatal("the call did not wait")
+		}
+		o.end(list)
+		if got := <-began; got != "call" || next.beside {
+			t.Error(got, next.beside)
+		}
+		o.end(next)
+	})
 }

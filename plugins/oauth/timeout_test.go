@@ -68,7 +68,7 @@ func TestLoginTimesOut(t *testing.T) {
 			}
 			if one.slow != "" {
 				v.Instead(one.slow, func(w http.ResponseWriter, r *http.Request) {
-					time.Sleep(1200 * time.Millisecond)
+					time.Sleep(1200 * time.Millisecond) // longer than login_timeout
 					v.Usual(w, r)
 				})
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // listing is the help of a program with six commands.
@@ -211,13 +213,12 @@ func TestHostileProgramsAreBounded(t *testing.T) {
 			if took := time.Since(begun); took > patience/2 {
 				t.Errorf("the discovery took %s", took)
 			}
-			pids := living(mark)
-			for begun := time.Now(); len(pids) > 0 && time.Since(begun) < patience/2; pids = living(mark) {
-				time.Sleep(time.Millisecond) // a killed process needs a moment to end
-			}
-			if len(pids) > 0 {
-				t.Errorf("processes still run: %q", pids)
-			}
+			eventually.NoError(t, func() error { // a killed process needs a moment to end
+				if pids := living(mark); len(pids) > 0 {
+					return fmt.Errorf("processes still run: %q", pids)
+				}
+				return nil
+			})
 			if left, _ := os.ReadDir(tmp); len(left) > 0 {
 				t.Errorf("files are left: %v", left)
 			}

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // sh returns a command that runs a shell script.
@@ -142,13 +143,12 @@ func TestFailedStartLeavesNoPipeOpen(t *testing.T) {
 	if _, err := Run(t.Context(), c); err == nil {
 		t.Error("an argument larger than the system allows was taken")
 	}
-	after := descriptors(t)
-	for until := time.Now().Add(10 * time.Second); after > before && time.Now().Before(until); after = descriptors(t) {
-		time.Sleep(10 * time.Millisecond) // the runtime may have opened a descriptor as well
-	}
-	if after > before {
-		t.Errorf("%d descriptors are open, %d before", after, before)
-	}
+	eventually.NoError(t, func() error { // the runtime may have opened a descriptor as well
+		if after := descriptors(t); after > before {
+			return fmt.Errorf("%d descriptors are open, %d before", after, before)
+		}
+		return nil
+	})
 }
 
 func descriptors(t *testing.T) int {
@@ -188,10 +188,7 @@ func startFamily(t *testing.T, ctx context.Context, change func(*Command)) (pids
 		}
 		ended <- o
 	}()
-	for begun := time.Now(); len(pids) < 4; time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > 10*time.Second {
-			t.Fatal("the processes did not start within 10 s")
-		}
+	eventually.True(t, "the processes have started", func() bool {
 		text, _ := os.ReadFile(file + ".all")
 		pids = nil
 		for _, f := range strings.Fields(string(text)) {
@@ -201,7 +198,8 @@ func startFamily(t *testing.T, ctx context.Context, change func(*Command)) (pids
 			}
 			pids = append(pids, n)
 		}
-	}
+		return len(pids) == 4
+	})
 	return pids, ended
 }
 
@@ -248,18 +246,13 @@ func TestChildProcessesEndWithTheRun(t *testing.T) {
 	})
 }
 
-// waitForEnd waits until processes have ended, at most ten seconds.
+// waitForEnd waits until processes have ended.
 func waitForEnd(t *testing.T, pids []int) {
 	t.Helper()
-	begun := time.Now()
 	for _, pid := range pids {
-		for syscall.Kill(pid, 0) == nil && !zombie(pid) {
-			if time.Since(begun) > 10*time.Second {
-				t.Errorf("process %d of %v still runs", pid, pids)
-				break
-			}
-			time.Sleep(time.Millisecond)
-		}
+		eventually.True(t, fmt.Sprintf("process %d of %v has ended", pid, pids), func() bool {
+			return syscall.Kill(pid, 0) != nil || zombie(pid)
+		})
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclienttest"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -265,11 +266,12 @@ func TestHungPosts(t *testing.T) {
 	}
 	until := func(what string, n *atomic.Int32, want func() int32) {
 		t.Helper()
-		for begun := time.Now(); n.Load() != want(); time.Sleep(time.Millisecond) {
-			if time.Since(begun) > patience {
-				t.Fatalf("%d %s, want %d", n.Load(), what, want())
+		eventually.NoError(t, func() error {
+			if n, want := n.Load(), want(); n != want {
+				return fmt.Errorf("%d %s, want %d", n, what, want)
 			}
-		}
+			return nil
+		})
 	}
 	cancel := func(i int) error {
 		return c.Send(fmt.Appendf(nil,
@@ -293,9 +295,10 @@ func TestHungPosts(t *testing.T) {
 	if n := begun.Load(); n < postsMost || n > calls {
 		t.Errorf("%d requests were posted", n)
 	}
-	for begun := time.Now(); len(c.posts) != 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > patience {
-			t.Fatalf("%d slots are not released", len(c.posts))
+	eventually.NoError(t, func() error {
+		if n := len(c.posts); n != 0 {
+			return fmt.Errorf("%d slots are not released", n)
 		}
-	}
+		return nil
+	})
 }

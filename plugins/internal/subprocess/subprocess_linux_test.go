@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func TestMain(m *testing.M) {
@@ -141,11 +142,10 @@ func TestFailedStartLeavesNoPipeOpen(t *testing.T) {
 			t.Fatal("a program that does not exist was started")
 		}
 	}
-	after := descriptors()
-	for until := time.Now().Add(10 * time.Second); after > before && time.Now().Before(until); after = descriptors() {
-		time.Sleep(10 * time.Millisecond) // the runtime may have opened a descriptor as well
-	}
-	if after > before {
-		t.Errorf("%d descriptors are open, %d before", after, before)
-	}
+	eventually.NoError(t, func() error { // the runtime may have opened a descriptor as well
+		if after := descriptors(); after > before {
+			return fmt.Errorf("%d descriptors are open, %d before", after, before)
+		}
+		return nil
+	})
 }
