@@ -42,7 +42,7 @@ func (a *account) Close() error {
 func (a *account) Authorize(ctx context.Context, r sdk.AuthRequest) (sdk.Credential, error) {
 	switch {
 	case a.busy && a.flaw == "engrossed":
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // although the context has ended
 	case a.busy:
 		<-ctx.Done()
 		return sdk.Credential{}, ctx.Err()

@@ -79,7 +79,7 @@ func serveBadly(flaw string) {
 	}
 	server := wire.NewServer(flawed(flaw), hclog.New(&hclog.LoggerOptions{JSONFormat: true}), nil)
 	_ = goplugin.Serve(wire.Majors(), server.Objects())
-	time.Sleep(time.Minute)
+	time.Sleep(time.Minute) // although its host has gone
 }
 
 type settings struct {
@@ -253,7 +253,7 @@ func (c *flawedConn) Recv() ([]byte, error) {
 		select {}
 	case err != nil && c.flaw == "blind" && !c.closed.Load():
 		for !c.closed.Load() {
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // it does not notice the end of the server
 		}
 	case err != nil && c.flaw == "guilty":
 		return nil, sdk.Errorf(sdk.Internal, "the server is gone")

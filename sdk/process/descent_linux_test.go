@@ -10,7 +10,6 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // TestDescendantsAreRecognized: whatever the server of a plugin does to hide, it is recognized.
@@ -117,11 +116,10 @@ func daemons([]string) {
 	_, _ = MarkDescendants(), Adopt()
 	count := func(when string, want int) {
 		found := 0
-		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(killPoll) {
-			if found = len(adopted()); found == want {
-				break
-			}
-		}
+		holdsWithin(patience, func() bool {
+			found = len(adopted())
+			return found == want
+		})
 		fmt.Println(when, found)
 	}
 	var runs [2]*Process
@@ -171,14 +169,12 @@ func siblingsOfRun([]string) {
 	var run *Process
 	count := func(when string, want int) {
 		found := 0
-		for begun := time.Now(); time.Since(begun) < patience; time.Sleep(killPoll) {
+		holdsWithin(patience, func() bool {
 			if found = len(ownChildren()); run != nil && !closed(run.Done()) {
 				found--
 			}
-			if found == want {
-				break
-			}
-		}
+			return found == want
+		})
 		fmt.Println(when, found)
 	}
 	r, w, err := os.Pipe()

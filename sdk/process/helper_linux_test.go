@@ -131,7 +131,7 @@ func parent(args []string) {
 		}
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour)
+	time.Sleep(time.Hour) // until the test kills it
 }
 
 // endAll starts descendants of every kind, including one without MarkVariable,
@@ -181,7 +181,7 @@ func execWait([]string) {
 		if i%3 == 0 { // call Wait late
 			p, _ := Start(Command{Path: "/bin/sh", Args: sh("exit 0")})
 			<-p.Done()
-			time.Sleep(5 * time.Millisecond)
+			time.Sleep(5 * time.Millisecond) // this package could reap the other child meanwhile
 		}
 		if _ = cmd.Wait(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3 {
 			fmt.Println("lost the status of", i, cmd.ProcessState)
@@ -197,11 +197,8 @@ func execDrop([]string) {
 	_ = Adopt()
 	child(nil, "exit 0")
 	child(&syscall.SysProcAttr{Setpgid: true}, "exit 0")
-	for begun := time.Now(); len(children(os.Getpid())) > 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > patience {
-			fmt.Println("left:", children(os.Getpid()))
-			break
-		}
+	if !holdsWithin(patience, func() bool { return len(children(os.Getpid())) == 0 }) {
+		fmt.Println("left:", children(os.Getpid()))
 	}
 	fmt.Println("done")
 }
@@ -315,12 +312,24 @@ func members(family string) []int {
 func (r *run) count(n int) {
 	r.t.Helper()
 	var got []int
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-		if got = members(r.family); len(got) == n {
-			return
+	if !holdsWithin(patience, func() bool {
+		got = members(r.family)
+		return len(got) == n
+	}) {
+		r.t.Errorf("the family has %d members, want %d: %v", len(got), n, got)
+	}
+}
+
+// holdsWithin calls holds until it returns true or the limit has passed. It returns the last
+// result.
+func holdsWithin(limit time.Duration, holds func() bool) bool {
+	// The tests of this module cannot use testdata/eventually.
+	for begun := time.Now(); time.Since(begun) < limit; time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
 		}
 	}
-	r.t.Errorf("the family has %d members, want %d: %v", len(got), n, got)
+	return holds()
 }
 
 // descriptors returns the open pipes and files of this process, except those of

@@ -16,7 +16,7 @@ type slow struct {
 
 func (s slow) Read(b []byte) (int, error) {
 	n, err := s.Reader.Read(b[:min(len(b), 20_000)])
-	time.Sleep(s.Duration)
+	time.Sleep(s.Duration) // the reader is slow
 	return n, err
 }
 
@@ -58,7 +58,7 @@ func TestLastWords(t *testing.T) {
 				t.Skip(err) // the system has no deadlines for pipes
 			}
 			if c.late {
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // the deadline has long passed
 				go read()
 			}
 			if text := <-got; text != c.wrote {

@@ -273,7 +273,7 @@ func TestThreads(t *testing.T) {
 		wg.Go(func() { runtime.LockOSThread() })
 	}
 	wg.Wait()
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // a thread ends after its goroutine, and a signal follows
 	for _, p := range started {
 		if p.Ended() != "" {
 			t.Fatalf("a child %s", p.Ended())

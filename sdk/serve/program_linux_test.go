@@ -81,7 +81,8 @@ func author() *sdk.Plugin {
 			fmt.Fprintln(os.Stderr, "complained")
 		case "fork":
 			fork()
-			go func() { // logging must not end the plugin after the host has gone
+			go func() {
+				// Logging must not end the plugin after the host has gone, at any time.
 				for ; ; time.Sleep(time.Millisecond) {
 					s.Log.Info("tick")
 				}
@@ -191,7 +192,7 @@ func host(path string) error {
 		return err
 	}
 	fmt.Println("ready")
-	time.Sleep(time.Hour)
+	time.Sleep(time.Hour) // until the test kills it
 	return nil
 }
 
@@ -232,18 +233,28 @@ func members(family string) []int {
 func count(t *testing.T, family string, n int, limit time.Duration) {
 	t.Helper()
 	var got []int
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		if got = members(family); len(got) == n {
-			return
-		}
-		if time.Since(begun) > limit {
-			t.Errorf("the family has %d members, want %d", len(got), n)
-			for _, pid := range got {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
-			}
-			return
+	if holdsWithin(limit, func() bool {
+		got = members(family)
+		return len(got) == n
+	}) {
+		return
+	}
+	t.Errorf("the family has %d members, want %d", len(got), n)
+	for _, pid := range got {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+// holdsWithin calls holds until it returns true or the limit has passed. It returns the last
+// result.
+func holdsWithin(limit time.Duration, holds func() bool) bool {
+	// The tests of this module cannot use testdata/eventually.
+	for begun := time.Now(); time.Since(begun) < limit; time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
 		}
 	}
+	return holds()
 }
 
 // text is a buffer for concurrent reads and writes.

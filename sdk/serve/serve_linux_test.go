@@ -77,13 +77,11 @@ func TestLog(t *testing.T) {
 		"package slog": {"@level": "error", "a": 1.0, "g.b": 2.0, "g.h.c": 3.0},
 		"fine":         {"@level": "debug"},
 	}
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+	holdsWithin(patience, func() bool {
 		got := c.stderr.String() // two pipes, so the order is undefined
-		if strings.Contains(got, `"fine"`) && strings.Contains(got, "complained\n") &&
-			strings.Contains(c.printed.String(), "printed\n") {
-			break
-		}
-	}
+		return strings.Contains(got, `"fine"`) && strings.Contains(got, "complained\n") &&
+			strings.Contains(c.printed.String(), "printed\n")
+	})
 	if got := c.printed.String(); got != "printed\n" {
 		t.Errorf("printed %q", got)
 	}

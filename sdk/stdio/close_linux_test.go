@@ -139,11 +139,9 @@ func TestFamily(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := start(t, program("family"))
 			mustRecv(t, c, `{"ready":true}`)
-			for begun := time.Now(); len(relatives(t)) != 4; time.Sleep(time.Millisecond) {
-				// A process in exec has no readable environment.
-				if time.Since(begun) > patience {
-					t.Fatalf("there are %d processes", len(relatives(t)))
-				}
+			// A process in exec has no readable environment.
+			if !holdsWithin(patience, func() bool { return len(relatives(t)) == 4 }) {
+				t.Fatalf("there are %d processes", len(relatives(t)))
 			}
 			end(c)
 			if left := relatives(t); len(left) > 0 {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -163,12 +164,19 @@ func mustSend(t *testing.T, c *Conn, msg string) {
 // saw waits until the server has printed a line to standard error.
 func saw(t *testing.T, c *Conn, line string) {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
-		for _, l := range c.Status().Stderr {
-			if l == line {
-				return
-			}
+	if !holdsWithin(patience, func() bool { return slices.Contains(c.Status().Stderr, line) }) {
+		t.Errorf("%q is not in %q", line, c.Status().Stderr)
+	}
+}
+
+// holdsWithin calls holds until it returns true or the limit has passed. It returns the last
+// result.
+func holdsWithin(limit time.Duration, holds func() bool) bool {
+	// The tests of this module cannot use testdata/eventually.
+	for begun := time.Now(); time.Since(begun) < limit; time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
 		}
 	}
-	t.Errorf("%q is not in %q", line, c.Status().Stderr)
+	return holds()
 }

@@ -168,8 +168,9 @@ func TestOrphanHoldsPipes(t *testing.T) {
 	for i := range 700 {
 		mustRecv(t, c, fmt.Sprintf(`{"n":%d,"pad":"%050d"}`, i, 0))
 		if i == 10 {
-			<-c.proc.Done() // the rest is read after the end of the server
-			time.Sleep(afterExit)
+			// The rest is read long after the end of the server.
+			<-c.proc.Done()
+			time.Sleep(afterExit) // Recv could give up meanwhile
 		}
 	}
 	e := failure(t, c)
@@ -213,7 +214,7 @@ func TestFlood(t *testing.T) {
 				mustSend(t, c, "{}")
 				mustRecv(t, c, "{}")
 			}
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond) // the flood could fill the log meanwhile
 			closeNow(t, c)
 			most := (int(time.Since(begun)/time.Second) + 2) * (logPerSecond + 1)
 			if n := log.count(); n > most {

@@ -125,6 +125,17 @@ func (s *Slow) Cancel(a CancelArgs, _ *Reply) error {
 	return nil
 }
 
+// runs waits until the given number of calls are running.
+func (s *Slow) runs(t *testing.T, n int) {
+	if !holdsWithin(patience, func() bool {
+		s.calls.mu.Lock()
+		defer s.calls.mu.Unlock()
+		return len(s.calls.running) == n
+	}) {
+		t.Errorf("there are not %d running calls", n)
+	}
+}
+
 func slowCaller(t *testing.T, slow *Slow) *caller {
 	ours, theirs := net.Pipe()
 	server := rpc.NewServer()
@@ -161,22 +172,12 @@ func TestInvokeCancels(t *testing.T) {
 	ctx, cancel = context.WithCancel(t.Context()) // without a deadline for the other side
 	go func() {
 		defer cancel()
-		for running := 0; running == 0; {
-			slow.calls.mu.Lock()
-			running = len(slow.calls.running)
-			slow.calls.mu.Unlock()
-			time.Sleep(time.Millisecond)
-		}
+		slow.runs(t, 1)
 	}()
 	if err := c.try(ctx, "Wait"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	for running := 1; running > 0; { // until Cancel has arrived
-		slow.calls.mu.Lock()
-		running = len(slow.calls.running)
-		slow.calls.mu.Unlock()
-		time.Sleep(time.Millisecond)
-	}
+	slow.runs(t, 0) // until Cancel has arrived
 	if err := c.try(t.Context(), "Fast"); err != nil {
 		t.Errorf("the connection broke: %v", err)
 	}
@@ -200,13 +201,14 @@ func TestInvokeFrozen(t *testing.T) {
 }
 
 func TestInvokeLost(t *testing.T) {
-	c := slowCaller(t, new(Slow))
+	slow := new(Slow)
+	c := slowCaller(t, slow)
 	if err := c.try(t.Context(), "Later"); sdk.CodeOf(err) != sdk.Unimplemented {
 		t.Errorf("a method of a later version: %v", err)
 	}
 	waiting := make(chan error)
 	go func() { waiting <- c.try(t.Context(), "Wait") }()
-	time.Sleep(10 * time.Millisecond)
+	slow.runs(t, 1)
 	_ = c.rpc.Close()
 	for _, err := range []error{<-waiting, c.try(t.Context(), "Fast")} {
 		if e, ok := errors.AsType[*sdk.Error](err); !ok || e.Code != sdk.Unavailable || e.Reason != "plugin_gone" {

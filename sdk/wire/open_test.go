@@ -79,15 +79,14 @@ func TestClose(t *testing.T) {
 // gone waits until the plugin has released an instance.
 func (p *pair) gone(t *testing.T, instance string) {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(time.Millisecond) {
+	if !holdsWithin(patience, func() bool {
 		p.server.mu.Lock()
+		defer p.server.mu.Unlock()
 		_, open := p.server.instances[instance]
-		p.server.mu.Unlock()
-		if !open {
-			return
-		}
+		return !open
+	}) {
+		t.Errorf("instance %q still exists", instance)
 	}
-	t.Errorf("instance %q still exists", instance)
 }
 
 // TestPanics checks that a panic in the author's code ends one connection and

@@ -185,16 +185,28 @@ func socketDir(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		err := os.Remove(dir)
-		for begun := time.Now(); err != nil && time.Since(begun) < 2*acceptTime; err = os.Remove(dir) {
-			time.Sleep(5 * time.Millisecond) // the plugin may be accepting a connection
-		}
-		if err != nil {
+		var err error
+		if !holdsWithin(2*acceptTime, func() bool { // the plugin may be accepting a connection
+			err = os.Remove(dir)
+			return err == nil
+		}) {
 			t.Errorf("a socket is left: %v", err)
 			_ = os.RemoveAll(dir)
 		}
 	})
 	return dir
+}
+
+// holdsWithin calls holds until it returns true or the limit has passed. It returns the last
+// result.
+func holdsWithin(limit time.Duration, holds func() bool) bool {
+	// The tests of this module cannot use testdata/eventually.
+	for begun := time.Now(); time.Since(begun) < limit; time.Sleep(time.Millisecond) {
+		if holds() {
+			return true
+		}
+	}
+	return holds()
 }
 
 // open opens a connection. The test's cleanup closes its stream.

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -63,16 +62,15 @@ func TestGathers(t *testing.T) {
 		s.mustRead(t, padded(10*(n+1)))
 	}
 	s.mustSend(t, `{"n":1}`, `{"n":2}`)
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
+	var sent []string
+	var flushed int
+	if !holdsWithin(patience, func() bool {
 		r.mu.Lock()
-		sent, flushed := slices.Clone(r.sent), r.flushed
-		r.mu.Unlock()
-		if flushed == 2 && slices.Equal(sent, []string{`{"n":1}`, `{"n":2}`}) {
-			break
-		}
-		if time.Since(begun) > patience {
-			t.Fatalf("sent %q, flushed %d", sent, flushed)
-		}
+		defer r.mu.Unlock()
+		sent, flushed = slices.Clone(r.sent), r.flushed
+		return flushed == 2 && slices.Equal(sent, []string{`{"n":1}`, `{"n":2}`})
+	}) {
+		t.Fatalf("sent %q, flushed %d", sent, flushed)
 	}
 	if r.limit == 0 {
 		t.Error("LimitMessages was not called")
