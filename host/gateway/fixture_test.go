@@ -22,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A fake is a scripted server and what the configuration says about it.
@@ -194,10 +195,10 @@ func (d *fixture) warm(t *testing.T) {
 	if failed := d.Catalog().Ensure(t.Context()); len(failed) > 0 {
 		t.Fatal(failed)
 	}
-	time.Sleep(100 * time.Millisecond)
-	for len(d.Catalog().Snapshot().Names()) > 0 && d.told.Load() == 0 { // a busy machine needs longer
-		time.Sleep(time.Millisecond)
-	}
+	time.Sleep(100 * time.Millisecond) // a second report of changes may follow the first one
+	eventually.True(t, "the catalog has reported the lists", func() bool {
+		return len(d.Catalog().Snapshot().Names()) == 0 || d.told.Load() > 0
+	})
 }
 
 func (d *fixture) end() {

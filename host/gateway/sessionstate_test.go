@@ -230,7 +230,7 @@ func TestStateOrder(t *testing.T) {
 	k := &keeper{}
 	c := newClient()
 	c.Session = d.Open(Client{Principal: authn.Anonymous(), Out: c.box, Changed: func(state []byte) {
-		time.Sleep(time.Duration(len(state)%3) * time.Millisecond) // a disk
+		time.Sleep(time.Duration(len(state)%3) * time.Millisecond) // a disk, of a varying speed
 		k.keep(state)
 	}})
 	defer c.hangUp()

@@ -334,7 +334,7 @@ func TestIdleRace(t *testing.T) {
 				if j%10 == i {
 					u.Drop()
 				}
-				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond)
+				time.Sleep(time.Duration(rand.IntN(3)) * time.Millisecond) // the connection may become idle
 			}
 		})
 	}
@@ -369,7 +369,7 @@ func TestCloseReleasesEverything(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond)
+		time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // close at any moment of the calls
 		wg.Go(u.Close)
 		u.Close()
 		wg.Wait()
