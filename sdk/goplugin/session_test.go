@@ -123,6 +123,7 @@ func TestConnectionThatEnds(t *testing.T) {
 // TestHostileStreams checks what the broker does about streams that nothing accepts, that use a
 // number twice, or that say no number: none of them keeps others from being accepted.
 func TestHostileStreams(t *testing.T) {
+	t.Parallel()
 	c, _, _ := connect(t)
 	calls, err := c.Dispense("greeter")
 	if err != nil {
@@ -175,6 +176,7 @@ func TestHostileStreams(t *testing.T) {
 
 // TestAcceptOfNothing checks that Accept gives up.
 func TestAcceptOfNothing(t *testing.T) {
+	t.Parallel()
 	c, _, _ := connect(t)
 	if _, err := c.Broker.Accept(5); err == nil || !strings.Contains(err.Error(), "was not dialled within 5s") {
 		t.Error(err)
