@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // operator returns an operator with a name.
@@ -314,11 +315,11 @@ func TestShorterValid(t *testing.T) {
 		}
 		shorter := *call
 		shorter.Terms.Valid = 4 * time.Second
-		time.Sleep(3 * time.Second)
+		bubble.Sleep(3 * time.Second)
 		if ok, _ := s.Use(&shorter); !ok {
 			t.Error("it ended early")
 		}
-		time.Sleep(2 * time.Second)
+		bubble.Sleep(2 * time.Second)
 		if ok, _ := s.Use(&shorter); ok {
 			t.Error("it did not end")
 		}

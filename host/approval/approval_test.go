@@ -13,6 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/host/policy"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func callBy(subject, arguments string) *Call {
@@ -103,7 +104,7 @@ func TestStoreIsBounded(t *testing.T) {
 		if n := len(s.All()); n > MaxKept {
 			t.Errorf("%d calls are kept", n)
 		}
-		time.Sleep(time.Minute + 1)
+		bubble.Sleep(time.Minute + 1)
 		if n := len(s.All()); n != 0 {
 			t.Errorf("%d calls have not expired", n)
 		}
@@ -376,7 +377,7 @@ func TestRevokeAndExpire(t *testing.T) {
 			t.Errorf("a second time: %v", err)
 		}
 		_ = s.Confirm(t.Context(), callBy("bob", `{}`)) // valid for a minute
-		time.Sleep(time.Minute + time.Second)
+		bubble.Sleep(time.Minute + time.Second)
 		synctest.Wait()
 		want := "waiting ,approved me,revoked you,waiting ,expired "
 		s.mu.Lock()
@@ -385,6 +386,6 @@ func TestRevokeAndExpire(t *testing.T) {
 		if got != want {
 			t.Errorf("told %q, want %q", got, want)
 		}
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 	})
 }

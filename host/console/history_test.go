@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/usage"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestHistoryHasTheLastHour samples counters for more than an hour, with a server that is
@@ -71,7 +72,7 @@ func TestRunSamples(t *testing.T) {
 		ctx, cancel := newCanceled(t)
 		done := make(chan struct{})
 		go func() { defer close(done); s.Run(ctx) }()
-		time.Sleep(3*sampleEvery + time.Second)
+		bubble.Sleep(3*sampleEvery + time.Second)
 		if got := s.history.of("files"); len(got) != 3 {
 			t.Errorf("%d samples", len(got))
 		}

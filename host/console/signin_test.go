@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/console/consoletest"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestSignInRefusals tries credentials that give no session.
@@ -124,18 +125,18 @@ func TestLinksAndSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l links
 		secret, _ := l.add()
-		time.Sleep(linkLife - time.Second)
+		bubble.Sleep(linkLife - time.Second)
 		late, _ := l.add()
 		if !l.use(secret) {
 			t.Error("a link ends early")
 		}
-		time.Sleep(linkLife)
+		bubble.Sleep(linkLife)
 		if l.use(late) {
 			t.Error("a link does not end")
 		}
 		first, _ := l.add()
 		for range maxLinks {
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 			l.add()
 		}
 		if len(l.all) != maxLinks || l.use(first) {
@@ -154,11 +155,11 @@ func TestLinksAndSessionsEnd(t *testing.T) {
 		if table.find(with(cookie), one.key) != one || table.find(with(secret), short.key) != short {
 			t.Error("a session is not found")
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if table.find(with(secret), short.key) != nil {
 			t.Error("a session outlives its credential")
 		}
-		time.Sleep(sessionLife)
+		bubble.Sleep(sessionLife)
 		if table.find(with(cookie), one.key) != nil {
 			t.Error("a session does not end")
 		}
@@ -315,7 +316,7 @@ func TestFailedSignInsAreLimited(t *testing.T) {
 		if len(a.all) > maxNetworks {
 			t.Errorf("%d networks are remembered", len(a.all))
 		}
-		time.Sleep(attemptsWindow)
+		bubble.Sleep(attemptsWindow)
 		if !a.allow("192.0.2.1:1") {
 			t.Error("the window does not end")
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 	"github.com/junctor-mcp/junctor/host/plan"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func TestMain(m *testing.M) {
@@ -89,7 +90,7 @@ func (*fixed) BeginLogin(_ context.Context, server string) (*LoginPage, *Failure
 }
 
 func (*fixed) AwaitLogin(_ context.Context, server string) (*LoginDone, *Failure) {
-	time.Sleep(loginTime)
+	time.Sleep(loginTime) // which the client must wait for
 	return &LoginDone{Server: server, Account: "ann"}, nil
 }
 
@@ -190,10 +191,10 @@ func testBinary(t *testing.T, prefix string, reparent bool, user uint32) string 
 		t.Fatalf("%v: %s", err, out)
 	}
 	if reparent {
-		for deadline := time.Now().Add(20 * time.Second); len(out) == 0 &&
-			time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			out, _ = os.ReadFile(args[len(args)-1])
-		}
+		eventually.NoError(t, func() error {
+			out, err = os.ReadFile(args[len(args)-1])
+			return err
+		})
 	}
 	return string(out)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // dials is a script that asks for the status at a prefix when a process has ended, and leaves the
@@ -59,13 +60,12 @@ func (o *orphan) dial(kills string) string {
 // answer waits for the answer.
 func (o *orphan) answer() string {
 	o.t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if text, err := os.ReadFile(o.file); err == nil {
-			return string(text)
-		}
-	}
-	o.t.Fatal("there is no answer")
-	return ""
+	var text []byte
+	eventually.NoError(o.t, func() (err error) {
+		text, err = os.ReadFile(o.file)
+		return err
+	})
+	return string(text)
 }
 
 // serveForTest serves a control socket, and returns the prefix for programs that look for it.
@@ -173,12 +173,13 @@ func TestServersWithoutMarksCannotShowApprovals(t *testing.T) {
 	if _, err := w.WriteString("go\n"); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if c, err := net.Dial("unix", filepath.Join(dir, socketName)); err == nil {
+	eventually.NoError(t, func() error {
+		c, err := net.Dial("unix", filepath.Join(dir, socketName))
+		if err == nil {
 			_ = c.Close()
-			break
 		}
-	}
+		return err
+	})
 	found := Find([]string{prefix})
 	if len(found) != 1 {
 		t.Fatalf("%+v", found)

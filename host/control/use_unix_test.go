@@ -3,10 +3,12 @@
 package control
 
 import (
+	"fmt"
 	"os/exec"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestTreeCountsDescendants measures a launcher that waits for a program which computes, as npx
@@ -22,15 +24,13 @@ func TestTreeCountsDescendants(t *testing.T) {
 		_ = cmd.Wait()
 	})
 	pid := cmd.Process.Pid
-	for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	eventually.NoError(t, func() error {
 		all, own := Processes().UseOf(pid), UseOf(pid)
-		if all.CPU >= own.CPU+0.1 && all.Memory > own.Memory && own.Memory > 0 {
-			break
+		if all.CPU < own.CPU+0.1 || all.Memory <= own.Memory || own.Memory == 0 {
+			return fmt.Errorf("the launcher uses %+v, with its descendants %+v", own, all)
 		}
-		if time.Now().After(until) {
-			t.Fatalf("the launcher uses %+v, with its descendants %+v", own, all)
-		}
-	}
+		return nil
+	})
 	if none := Processes().UseOf(0); none != (Use{}) {
 		t.Errorf("process 0 uses %+v", none)
 	}

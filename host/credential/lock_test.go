@@ -41,7 +41,7 @@ func newFileBroker(dir string) *Broker {
 		}
 		defer log.Close()
 		_, _ = log.WriteString("x")
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // while other processes wait for the lock
 		return bearer("stored", 0), os.WriteFile(file, []byte("stored"), 0o600)
 	}}
 	return New(Options{Server: "github", Auth: p, Lock: LockFile(filepath.Join(dir, "locks", "lock"))})

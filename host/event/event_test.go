@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -45,7 +47,7 @@ func TestSessionsDoNotPushOutOtherEvents(t *testing.T) {
 			s.Add(Event{Type: SessionClosed})
 		}
 		s.Add(Event{Type: ServerReady, Server: "a"})
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		s.Add(Event{Type: SessionOpened, Client: "later"})
 		var all []Event
 		for r := s.Read(); ; {

@@ -22,6 +22,9 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -47,11 +50,12 @@ func (x *text) String() string {
 // waitFor waits until a text contains another.
 func (x *text) waitFor(t *testing.T, want string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(x.String(), want); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%q is missing in %.500q", want, x.String())
+	eventually.NoError(t, func() error {
+		if got := x.String(); !strings.Contains(got, want) {
+			return fmt.Errorf("%q is missing in %.500q", want, got)
 		}
-	}
+		return nil
+	})
 }
 
 // start returns a forwarder to a target and its log.
@@ -270,13 +274,13 @@ func TestSilentTargetsAreReportedOnce(t *testing.T) {
 			opts: Options{Log: log, Counts: counts, wait: time.Second}}
 		for n := range 6 {
 			one.deliver(t.Context(), [][]byte{line(n)}, nil)
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
 		if got := said.String(); strings.Count(got, "not sent") != 1 || strings.Contains(got, "sent again") ||
 			counts.Failing.Load() != 1 {
 			t.Errorf("%d targets fail, the log says %s", counts.Failing.Load(), got)
 		}
-		time.Sleep(calm)
+		bubble.Sleep(calm)
 		one.deliver(t.Context(), [][]byte{line(7)}, nil)
 		if got := said.String(); strings.Count(got, "sent again") != 1 || counts.Failing.Load() != 0 || to.sent != 7 {
 			t.Errorf("%d lines, %d targets fail, the log says %s", to.sent, counts.Failing.Load(), got)

@@ -22,6 +22,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -147,7 +148,7 @@ func play(t *testing.T, path, text string) {
 				t.Fatal(err)
 			}
 		case "wait":
-			time.Sleep(time.Second) // of the bubble
+			bubble.Sleep(time.Second) // of the bubble
 		case "end":
 			_ = s.in.Close()
 		case "error":

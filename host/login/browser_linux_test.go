@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // recorder returns a browser that records its arguments and its environment.
@@ -37,22 +37,19 @@ func at(browser string) func(string) (string, bool) {
 // recorded waits until the browser has run.
 func recorded(t *testing.T, record string) (args []string, env string) {
 	t.Helper()
-	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(5 * time.Millisecond) {
-		text, err := os.ReadFile(record)
-		if err != nil {
-			continue
+	var text []byte
+	eventually.NoError(t, func() (err error) {
+		text, err = os.ReadFile(record)
+		return err
+	})
+	for line := range strings.Lines(string(text)) {
+		if arg, ok := strings.CutPrefix(line, "arg:"); ok {
+			args = append(args, strings.TrimSpace(arg))
+		} else {
+			env += line
 		}
-		for line := range strings.Lines(string(text)) {
-			if arg, ok := strings.CutPrefix(line, "arg:"); ok {
-				args = append(args, strings.TrimSpace(arg))
-			} else {
-				env += line
-			}
-		}
-		return args, env
 	}
-	t.Fatal("no browser ran")
-	return nil, ""
+	return args, env
 }
 
 // TestOpenURLStartsBrowser: the address is one argument of the program in BROWSER, and

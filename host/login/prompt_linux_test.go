@@ -57,7 +57,8 @@ func echoes(t *testing.T, f *os.File) bool {
 func types(t *testing.T, person io.Writer, seen *screen, steps ...[2]string) {
 	from := 0
 	for _, step := range steps {
-		for begun := time.Now(); !strings.HasSuffix(seen.String()[from:], step[0]); time.Sleep(time.Millisecond) {
+		for begun := time.Now(); !strings.HasSuffix(seen.String()[from:], step[0]); {
+			time.Sleep(time.Millisecond) // beside the test, which only its own goroutine may end
 			if time.Since(begun) > patience {
 				t.Errorf("no prompt %q: %q", step[0], seen)
 				return

@@ -18,6 +18,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -391,7 +393,7 @@ func TestOutageIsToldOnce(t *testing.T) {
 		if got := sent(); got != 3 {
 			t.Errorf("%d: a server that goes up and down is told at once", got)
 		}
-		time.Sleep(repeatAfter)
+		bubble.Sleep(repeatAfter)
 		n.Send(down)
 		if got := sent(); got != 4 {
 			t.Errorf("%d: an outage after the first one is not told", got)
@@ -417,7 +419,7 @@ func TestNoticeIsGivenUpAfterTenMinutes(t *testing.T) {
 			if s, _ := n.Status(); s.Lost == 2 {
 				break
 			}
-			time.Sleep(time.Second)
+			bubble.Sleep(time.Second)
 		}
 		if took := time.Since(begun); took < 9*time.Minute || took > maxAge+time.Minute || tries < 12 || tries > 30 {
 			t.Errorf("%d attempts in %s", tries, took)

@@ -19,7 +19,7 @@ type slowStore struct{ *memoryStore }
 
 func (s slowStore) Secret(ctx context.Context, key string) ([]byte, bool, error) {
 	value, found, err := s.memoryStore.Secret(ctx, key)
-	time.Sleep(2 * time.Millisecond)
+	time.Sleep(2 * time.Millisecond) // so that others come between
 	return value, found, err
 }
 

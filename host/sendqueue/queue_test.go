@@ -196,7 +196,7 @@ func TestWithdrawnUnsentMessageIsNeverWritten(t *testing.T) {
 		name := fmt.Sprint(i)
 		_ = q.Push(Message{Head: []byte(name), Sent: &sent, Withdrawn: &withdrawn})
 		if i%3 == 0 {
-			time.Sleep(time.Microsecond)
+			time.Sleep(time.Microsecond) // so that some are sent
 		}
 		withdrawn.Store(true)
 		promised[name] = !sent.Load()

@@ -20,6 +20,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/upstream"
 	"github.com/junctor-mcp/junctor/sdk/ndjson"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -39,7 +40,7 @@ func newTestGateway(t *testing.T, delay time.Duration) (*gateway.Gateway, *conve
 			return ""
 		}
 		go func() {
-			time.Sleep(delay)
+			bubble.Sleep(delay)
 			l.Say(conversation.Result(m, `{"content":[]}`))
 		}()
 		return conversation.Later
@@ -124,7 +125,7 @@ func TestCallsAreCancelledAfterDrainTime(t *testing.T) {
 			!strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if told := strings.Join(server.Seen(true), "\n"); !strings.Contains(told,
 			`"reason":"junctor is shutting down"`) {
 			t.Errorf("the server got no cancellation: %s", told)
@@ -148,7 +149,7 @@ func TestSignalAfterEndOfInputCancelsCalls(t *testing.T) {
 			!strings.Contains(out.String(), `"id":1,"error":{"code":-32800`) {
 			t.Errorf("after %s: %s", took, out.String())
 		}
-		time.Sleep(time.Minute) // until the server has answered
+		bubble.Sleep(time.Minute) // until the server has answered
 	})
 }
 
@@ -165,7 +166,7 @@ func TestEndOfContextAnswersRequestsInFlight(t *testing.T) {
 		_, _ = io.WriteString(client, initialize+call)
 		synctest.Wait()
 		cancel()
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		_, _ = io.WriteString(client, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a__t"}}`+"\n")
 		if err := <-ended; err != nil {
 			t.Error(err)

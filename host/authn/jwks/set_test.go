@@ -21,6 +21,8 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	"go.uber.org/goleak"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -172,11 +174,7 @@ func TestKeysAreRefreshedEarly(t *testing.T) {
 	if _, err := s.Find(over, "one", every); err != nil {
 		t.Errorf("a request waits: %v", err)
 	}
-	for begun := time.Now(); i.asked.Load() < 2; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > 10*time.Second {
-			t.Fatal("the keys are not refreshed")
-		}
-	}
+	eventually.True(t, "the keys are refreshed", func() bool { return i.asked.Load() >= 2 })
 }
 
 // TestStaleKeysAreReadFirst checks that a key that was withdrawn is not accepted by the first
