@@ -11,6 +11,8 @@ import (
 )
 
 // A clientQuestion is a request to a client: of a server, or of the gateway for an approval.
+// The maker fills all fields; it is read-only from then on. This file has the loop that
+// relay.go runs between a server that asks and a client that answers.
 type clientQuestion struct {
 	server   string // that asks; empty: the gateway
 	upstream *upstream.Upstream
@@ -34,7 +36,8 @@ func (a *localAnswerer) settle(caps []byte, q clientQuestion) (result, rpcErr []
 const maxRounds = 10
 
 // answers returns the params with which a call goes on after a reply that asks its client
-// something. They are nil if the reply is the end of the call.
+// something. They are nil if the reply is the end of the call. It runs on the goroutine of the
+// request, or of the suspended call, and blocks until the client has answered.
 func (c *call) answers(ctx context.Context, reply *upstream.Reply, round int) (params []byte, err error) {
 	if c.client.era() == era.Modern {
 		return nil, nil

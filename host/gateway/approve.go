@@ -14,8 +14,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// awaitApproval returns nil when a request may proceed that the policy wants to be
-// confirmed. It returns a result if a modern client is to ask its person first.
+// awaitApproval is the work of the stage confirm. It returns nil when a request may proceed
+// that the policy wants to be confirmed. It returns a result if a modern client is to ask its
+// person first. It runs on the goroutine of the request and blocks until a person has decided.
+// It sets approvalID of u and keeps nothing else; the waiting approvals belong to package
+// approval.
 func (p *pipeline) awaitApproval(ctx context.Context, u *use) (result []byte, err error) {
 	c := approvalCall(u)
 	continues := u.carried != nil && u.carried.Kind == stateOfServer
@@ -209,7 +212,8 @@ func askWithResult(u *use, key approval.Key, params []byte) (answer approvalAnsw
 	return notAsked, mcp.SetMember(era.InputRequired(questions), "requestState", mcp.AppendText(nil, state)), err
 }
 
-// approvalKey is the key of the question for an approval.
+// approvalKey is the key of the question for an approval. Clients send it back, perhaps to
+// another process: it must stay.
 const approvalKey = "junctor/approval"
 
 // approvalOf returns what the result of an elicitation says. No answer is no.

@@ -15,7 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// authorize asks the policy about the item of a request.
+// authorize asks the policy about the item of a request. It is the stage authorize, on the
+// goroutine of the request. This file has all questions of the gateway to the policy: for
+// requests, for lists and for notifications.
 func authorize(u *use) error {
 	if u.item == (policy.Item{}) {
 		return nil
@@ -34,7 +36,7 @@ func decideTraced(u *use) error {
 
 // decide asks the policy, once a request. For clients of the gateway an item that is
 // denied does not exist, unless the policy explains. A client that sees a tool in its
-// list is told that its arguments are denied.
+// list is told that its arguments are denied. It sets the fields of u that use.go names.
 func (u *use) decide() (err error) {
 	q := u.query(u.item)
 	q.Continues = u.task != ""
@@ -180,7 +182,8 @@ func (n *Generation) concerns(who *authn.Principal, server string, all *catalog.
 		slices.ContainsFunc(all.Prompts, func(p *catalog.Prompt) bool { return of(p.Item, policy.Prompt, nil) })
 }
 
-// list returns the decision about showing an item to a principal.
+// list returns the decision about showing an item to a principal. It may be called
+// concurrently, as all methods of Generation.
 func (n *Generation) list(who *authn.Principal, from condition.Request, item policy.Item,
 	tool *catalog.Tool) policy.Decision {
 	q := policy.Query{Principal: who, Item: item, Request: from}
@@ -240,7 +243,9 @@ func (g *Gateway) Explain(q policy.Query, tool *catalog.Tool, args []byte) polic
 }
 
 // dropDenied ends the subscriptions of the session that the policy in effect denies, and
-// the listen requests with one: their clients listen again.
+// the listen requests with one: their clients listen again. Apply calls it after a new policy,
+// and so do requests that have just subscribed: a policy that changed meanwhile counts. It does
+// not wait.
 func (s *Session) dropDenied() {
 	n, who := s.gw.generations.current(), s.Principal()
 	if s.subs.Drop(func(server, uri string) bool {

@@ -9,7 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A call is the use of an item while its server works.
+// A call is the use of an item while its server works. The goroutine that sends the call owns
+// it: that of the request, or of the suspended call. A call ends with its response and holds
+// nothing to close.
 type call struct {
 	*use
 	upstream *upstream.Upstream
@@ -17,7 +19,8 @@ type call struct {
 }
 
 // A response is the outcome of a request that did not fail. An error may come with the memory
-// that it holds.
+// that it holds. The receiver of a response owns hold and reply. The answer to the client takes
+// over hold (runrequest.go).
 type response struct {
 	result  []byte          // for a client of the gateway; nil: nothing is sent
 	leading []byte          // members that precede those of the result, each with its comma

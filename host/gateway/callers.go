@@ -12,7 +12,8 @@ import (
 const defaultLevel = "info"
 
 // callers records which principals have used a connection. A server may still
-// work for a principal that has left, so a principal is never removed.
+// work for a principal that has left, so a principal is never removed. It is part of a
+// serverPeer and may be used concurrently.
 type callers struct {
 	mu    sync.Mutex
 	first authn.Principal // guarded by mu; valid if used

@@ -7,11 +7,13 @@ import (
 )
 
 // metaContext is the name in _meta under which servers learn about the client of a
-// request. A client cannot set it.
+// request. A client cannot set it. Servers read the object under this name: the name and its
+// members are documented and must stay.
 const metaContext = "junctor/context"
 
 // withClientContext returns the params of a request with what its server is told about the
-// client. It removes what the client itself wrote there.
+// client. It removes what the client itself wrote there. It is pure but for the random label of
+// the session. newCall uses it.
 func withClientContext(u *use, params []byte) []byte {
 	told := u.generation.Servers[u.item.Server].Context
 	if len(told) == 0 {

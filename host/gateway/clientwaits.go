@@ -6,7 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// clientWaits counts the questions of each server that wait for the answer of a client.
+// clientWaits counts the questions of each server that wait for the answer of a client. The
+// Gateway has one. Its methods may be called concurrently.
 type clientWaits struct {
 	mu sync.Mutex
 	of map[*upstream.Upstream]int // guarded by mu
@@ -30,7 +31,8 @@ func (w *clientWaits) add(u *upstream.Upstream, n int) {
 }
 
 // WaitsForClient reports whether a question of a server waits for the answer of a
-// client, and so perhaps for a person. A question waits at most AskTime.
+// client, and so perhaps for a person. A question waits at most AskTime. The reload of the
+// configuration asks before it closes a replaced upstream.
 func (g *Gateway) WaitsForClient(u *upstream.Upstream) bool {
 	g.clientWaits.mu.Lock()
 	defer g.clientWaits.mu.Unlock()

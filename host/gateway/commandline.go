@@ -12,7 +12,8 @@ import (
 )
 
 // A LocalClient is the command line as the client of servers. Its methods may be
-// called concurrently.
+// called concurrently. Package invocation of the command line implements it. The gateway never
+// ends it.
 type LocalClient interface {
 	// Capabilities are what servers may ask it for: a JSON object.
 	Capabilities() []byte
@@ -24,7 +25,8 @@ type LocalClient interface {
 	Refused(server, method, why string)
 }
 
-// A LocalCall is a request of the command line. The item is known already.
+// A LocalCall is a request of the command line. The item is known already. The caller fills it,
+// and must not change it until CallLocally has returned.
 type LocalCall struct {
 	Method string
 	Params []byte // with the item under its exposed name
@@ -56,7 +58,8 @@ func (c *LocalCall) resolve(_ context.Context, u *use) error {
 	return nil
 }
 
-// A localAnswerer answers questions of servers without a client of the gateway.
+// A localAnswerer answers questions of servers without a client of the gateway. It is immutable
+// after New and may be used concurrently.
 type localAnswerer struct {
 	user   LocalClient // nil: there is none
 	filter question.Filter
@@ -106,7 +109,8 @@ func (g *Gateway) OfferLocal() {
 }
 
 // CallLocally sends a request of the command line through the stages to its
-// server. The error is a [*BadArguments] or a fault.
+// server. The error is a [*BadArguments] or a fault. It blocks until the server has answered or
+// ctx ends, and may be called concurrently. The caller owns the reply and releases it.
 func (g *Gateway) CallLocally(ctx context.Context, c LocalCall) (*upstream.Reply, error) {
 	how := routes[c.Method]
 	how.resolve, how.login = c.resolve, false

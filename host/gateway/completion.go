@@ -10,7 +10,8 @@ import (
 )
 
 // resolveReference finds the prompt, the resource or the template whose argument
-// is to be completed.
+// is to be completed. This file serves completion/complete. Its functions run on the goroutine
+// of the request.
 func resolveReference(ctx context.Context, u *use) error {
 	kind, _ := mcp.TextMember(u.params, "ref", "type")
 	switch kind {
@@ -86,7 +87,7 @@ func (c *call) askCompletion(ctx context.Context) (*upstream.Reply, error) {
 
 // completionUpstream returns the connection for a completion, and a function that ends
 // the use. A modern request has one for itself where share = "session": other connections
-// have the credentials of another principal.
+// have the credentials of another principal. The caller must call release once.
 func completionUpstream(r *pendingRequest, server string) (
 	_ *upstream.Upstream, release func(answered bool), _ error,
 ) {

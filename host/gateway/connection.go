@@ -9,7 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A Share selects the clients that share a connection to a server.
+// A Share selects the clients that share a connection to a server. The values are words of the
+// configuration language. This file decides which connection a request uses; the connections
+// themselves are in package connpool.
 type Share string
 
 // The ways to share.
@@ -22,7 +24,8 @@ const (
 // A tenantOwner owns the connections that the clients of a tenant share.
 type tenantOwner string
 
-// A connection is the use of a connection to a server by one request.
+// A connection is the use of a connection to a server by one request. The goroutine of the
+// request owns it and must call done once.
 type connection struct {
 	*upstream.Upstream
 	version *upstream.Upstream // identifies the server's configuration; see subscription.Versions
@@ -87,7 +90,8 @@ type Shares struct {
 	Suspended   limit.Shares // of the suspended calls
 }
 
-// SetShares replaces the shares.
+// SetShares replaces the shares. It may be called at any time; package host does at the start
+// and at each reload.
 func (g *Gateway) SetShares(s Shares) {
 	g.opts.Budget.SetShares(s.Memory)
 	g.conns.SetLimits(s.PerServer, s.Connections)

@@ -8,7 +8,7 @@ import (
 )
 
 // A Disconnected is a server that an operator has disconnected. It is not one of the servers
-// of its generation.
+// of its generation. Package host makes it for a generation; it does not change then.
 type Disconnected struct {
 	Prefix string
 	Names  map[string]string // of its tools and prompts, as clients know them, to its own; empty: they are not known

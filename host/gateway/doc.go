@@ -26,6 +26,21 @@
 // To follow one call, read in this order: exchange.go, session.go, runrequest.go, stages.go,
 // tools.go, authorize.go, relay.go, call.go, answers.go.
 //
+// A process has one Gateway: package host makes it, applies generations of the configuration to
+// it and stops it. httpserver, stdioserver and the command line (CallLocally) give it requests;
+// package upstream calls it as the peer of servers.
+//
+// A request has one goroutine, which passes all stages and may wait: a worker of its session,
+// the goroutine of its HTTP request, or that of the command. A use and a pendingRequest are its
+// own. Other goroutines come in at three places: the reader of a server's connection brings
+// notifications and must not wait, each question of a server has a goroutine, and so has each
+// suspended call. Types with a field mu may be used concurrently; mu guards the fields that say
+// so, and the others are set before the value is shared. Functions without a receiver keep no
+// state.
+//
+// Clients and servers act on the codes and reasons of errors, on names in _meta and on the keys
+// of questions; tokens and states of sessions are read by later releases. These must stay.
+//
 // Files, from the top: approve.go, runrequest.go, handshake.go, listen.go, modernclient.go,
 // suspendedcall.go, completion.go, relay.go, commandline.go, list.go, sessionstate.go,
 // policychange.go, status.go, gateway.go, subscriptions.go, loginpage.go, exclusivepeer.go,

@@ -13,7 +13,8 @@ import (
 )
 
 // A Stream sends messages to a client, as a [sendqueue.Queue] does. Its methods may be
-// called concurrently.
+// called concurrently. Package httpserver implements it with the event logs and streams of
+// HTTP, stdioserver with a queue; they own and end it.
 type Stream interface {
 	// Send waits for space in the queue until ctx ends.
 	Send(ctx context.Context, m sendqueue.Message) error
@@ -26,7 +27,8 @@ type Stream interface {
 	WaitForSpace(ctx context.Context) error
 }
 
-// A Client is a program that connects to the gateway.
+// A Client is a program that connects to the gateway. The transport fills it before Open or
+// Resume and does not change it later.
 type Client struct {
 	Principal authn.Principal
 	Address   string // of the client, if its requests do not have it; see Exchange
@@ -43,7 +45,8 @@ type Client struct {
 }
 
 // An Exchange holds the headers of one request, and takes its answer and the
-// messages that belong to it.
+// messages that belong to it. The transport fills one for each request. The gateway only reads
+// it.
 type Exchange struct {
 	// Out takes the messages; nil: the stream of the session does.
 	Out Stream
@@ -67,7 +70,7 @@ type Exchange struct {
 }
 
 // An Answer is the response to one request. It is empty if the client has cancelled the
-// request.
+// request. The receiver owns the message, and with it the memory in Message.Hold.
 type Answer struct {
 	Message sendqueue.Message
 	Code    int // of the JSON-RPC error; 0 for a result

@@ -13,7 +13,10 @@ import (
 // A modern client has no session. Where share = "session", each of its requests has
 // an exclusive connection, and keeps it while the client answers questions.
 
-// An exclusivePeer is the peer of a server on an exclusive connection.
+// An exclusivePeer is the peer of a server on an exclusive connection. The pool of connections
+// keeps it with its connection, for one call after another. Its methods may be called
+// concurrently: the upstream calls those of upstream.Peer, and a suspended call sets itself
+// with setCall.
 type exclusivePeer struct {
 	serverPeer
 	caps []byte // of the client
@@ -49,7 +52,8 @@ func (p *exclusivePeer) currentCall() *suspendedCall {
 // Capabilities returns the capabilities of the client that uses the connection.
 func (p *exclusivePeer) Capabilities() []byte { return p.gw.local.filter.Offer(p.caps) }
 
-// ServerRequest asks the client whose call uses the connection.
+// ServerRequest asks the client whose call uses the connection. It runs on a goroutine of its
+// own and may block.
 func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream, _ any, method string,
 	params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
@@ -64,7 +68,7 @@ func (p *exclusivePeer) ServerRequest(ctx context.Context, _ *upstream.Upstream,
 }
 
 // ServerNotification relays a notification to the client whose call or completion uses the
-// connection.
+// connection. The reader of the connection calls it, so it must not wait.
 func (p *exclusivePeer) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	if method != mcp.NoteMessage {
 		p.serverPeer.ServerNotification(u, nil, method, params)

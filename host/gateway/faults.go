@@ -24,7 +24,9 @@ import (
 // log has the rest under this id.
 
 // clientFaults holds the codes of faults about the client's own request, and of those
-// that repeat the server's answer. Clients get their text unchanged.
+// that repeat the server's answer. Clients get their text unchanged. This file decides how much
+// of an error a client sees: the local user everything, a client over HTTP the fault or an id
+// of the line in the log.
 var clientFaults = map[fault.Code]bool{
 	fault.LimitRate: true, fault.LimitConcurrent: true,
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true,
@@ -101,7 +103,7 @@ const (
 )
 
 // failures stores the ids of recent failures, so that a client that repeats a request
-// does not fill the log.
+// does not fill the log. The Gateway has one. It may be used concurrently.
 type failures struct {
 	log hclog.Logger
 

@@ -14,7 +14,9 @@ import (
 )
 
 // A finder finds the items that clients name. It asks servers whose lists are not known,
-// or may be old. The generation of a search is that of its request.
+// or may be old. The generation of a search is that of its request. It is immutable after New
+// and may be used concurrently; the goroutine of a request waits in it for servers. prompts.go,
+// tools.go, resource.go and list.go use it.
 type finder struct {
 	catalog  *catalog.Catalog
 	links    *resourceLinks

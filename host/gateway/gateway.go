@@ -22,7 +22,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/usage"
 )
 
-// Options configure a gateway.
+// Options configure a gateway. New copies them. Stop closes Lines; all else that they refer to
+// belongs to the caller.
 type Options struct {
 	Version string // of Junctor
 	// Catalog is the catalog of all generations. The gateway calls its OnChange.
@@ -56,7 +57,8 @@ type Options struct {
 	Roots []byte
 }
 
-// A Server is what the configuration says about one server.
+// A Server is what the configuration says about one server. It is part of a Generation and does
+// not change. Its functions may be called concurrently.
 type Server struct {
 	// Upstream is the connection that all clients share, and that lists come from. A
 	// server that is unchanged in another generation has the same one there.
@@ -88,7 +90,9 @@ type Server struct {
 }
 
 // A Gateway relays between clients and upstreams. Its methods may be called
-// concurrently, after the first Apply.
+// concurrently, after the first Apply. Package host makes one with New, gives it generations
+// with Apply and ends it: EndListens, the ends of all sessions, then Stop. The fields before
+// observer are set by New and do not change; each type that they refer to has its own lock.
 type Gateway struct {
 	opts      Options
 	serve     handler      // takes a request through the stages
@@ -196,7 +200,8 @@ func (g *Gateway) ownTool(kind policy.Kind, server, name string) *catalog.Tool {
 }
 
 // Stop abandons suspended calls and closes the connections that not all clients
-// share. It returns when nothing is left. Sessions must have been closed.
+// share. It returns when nothing is left. Sessions must have been closed. It may be called
+// once.
 func (g *Gateway) Stop() {
 	g.EndListens()
 	g.suspended.stop()
@@ -218,7 +223,8 @@ func (g *Gateway) Retry(server string) {
 	g.conns.Retry(server)
 }
 
-// GiveUp cancels the requests in flight of all sessions. Each client gets an error.
+// GiveUp cancels the requests in flight of all sessions. Each client gets an error. It does not
+// wait for their ends.
 func (g *Gateway) GiveUp() {
 	for _, s := range g.sessions.all() {
 		s.cancelRequests()
@@ -226,7 +232,7 @@ func (g *Gateway) GiveUp() {
 }
 
 // EndListens ends all listen requests of modern clients with a result, and refuses
-// new ones.
+// new ones. It is the first step of an end, and does not wait.
 func (g *Gateway) EndListens() {
 	g.ending.Store(true)
 	g.suspended.refuse()

@@ -11,10 +11,11 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A Generation is everything that one read of the configuration decides for the
-// gateway. It is immutable. A request uses the generation in effect when it began, with
-// two exceptions: a connection that not all clients share is opened with the one in
-// effect then, and a listen request leaves its generation after the acknowledgement.
+// A Generation is everything that one read of the configuration decides for the gateway.
+// Package host makes it and gives it to Apply; the exported fields are immutable from then on,
+// and the others are atomic. A request uses the generation in effect when it began, with two
+// exceptions: a connection that not all clients share is opened with the one in effect then,
+// and a listen request leaves its generation after the acknowledgement.
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
@@ -53,7 +54,8 @@ func (n *Generation) forgetUnused() {
 	}
 }
 
-// generations holds the generation in effect.
+// generations holds the generation in effect. It may be used concurrently. now is replaced only
+// by New and Apply.
 type generations struct {
 	applying sync.Mutex // held by Apply
 	now      atomic.Pointer[Generation]
@@ -85,7 +87,8 @@ func (g *generations) poolServer(server string) (connpool.Server, bool) {
 	return connpool.Server{Version: s.Upstream, Open: s.Open}, configured
 }
 
-// leaveGeneration ends the use of the request's generation. Further calls do nothing.
+// leaveGeneration ends the use of the request's generation. Further calls do nothing. Only the
+// goroutine of the request calls it.
 func (r *pendingRequest) leaveGeneration() {
 	if !r.left {
 		r.left = true
@@ -113,7 +116,7 @@ func (n *Generation) replaced(by *Generation) (servers []string) {
 // began with. Connections of clients to a server that was replaced or removed are
 // closed when no request uses them; subscriptions to its resources are made again at
 // the new one. Apply does not wait for that. The caller closes the shared upstreams
-// of the generation before.
+// of the generation before. It may be called at any time; calls wait for each other.
 func (g *Gateway) Apply(n *Generation) {
 	g.generations.applying.Lock()
 	defer g.generations.applying.Unlock()

@@ -11,7 +11,8 @@ import (
 )
 
 // capabilities are the server capabilities of the gateway. They do not depend on the
-// upstreams, because an empty list may grow later.
+// upstreams, because an empty list may grow later. Clients compare it with their own features;
+// a change is a change of the protocol that clients see.
 const capabilities = `{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},` +
 	`"prompts":{"listChanged":true},"completions":{},"logging":{}}`
 
@@ -23,7 +24,8 @@ func serverInfo(name, version string) string {
 	return fmt.Sprintf(`{"name":"junctor","title":"Junctor","version":%q}`, version)
 }
 
-// initialize begins a legacy session.
+// initialize begins a legacy session. It runs before the client's next message is read
+// (immediate), so it must not wait.
 func initialize(u *use) ([]byte, error) {
 	s := u.session
 	asked, ok := mcp.TextMember(u.params, "protocolVersion")
@@ -92,7 +94,7 @@ func withInstructions(result []byte, instructions string) []byte {
 func ping(*use) ([]byte, error) { return []byte("{}"), nil }
 
 // setLevel sets the minimum severity of log messages for a legacy client. Connected
-// servers get the level now, others when they connect.
+// servers get the level now, others when they connect. It is immediate, as initialize is.
 func setLevel(u *use) ([]byte, error) {
 	level, _ := mcp.TextMember(u.params, "level")
 	if !slices.Contains(mcp.Levels, level) {
@@ -111,7 +113,8 @@ func setLevel(u *use) ([]byte, error) {
 	return []byte("{}"), nil
 }
 
-// rootsChanged notifies the servers that can request the client's roots.
+// rootsChanged notifies the servers that can request the client's roots. The goroutine that
+// reads the client's messages calls it; it does not wait.
 func rootsChanged(s *Session) {
 	if s.gw.sessions.soleClient() == s { // servers were not offered the roots of others
 		for _, server := range s.gw.generations.current().Servers {

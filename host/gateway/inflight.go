@@ -10,7 +10,9 @@ import (
 // maxInFlight bounds the requests of one client that are being answered.
 const maxInFlight = 500
 
-// requestsInFlight holds the requests of a session that are being answered.
+// requestsInFlight holds the requests of a session that are being answered. A Session has one.
+// The methods may be called concurrently: by the reader of the client, by the goroutines of
+// requests and by the end of the session.
 type requestsInFlight struct {
 	work sync.WaitGroup // requests that add has admitted, until done
 

@@ -21,7 +21,7 @@ const (
 )
 
 // A serverDescription holds the extensions and instructions from the last handshake of
-// a server.
+// a server. It is a value that does not change.
 type serverDescription struct {
 	of           *upstream.Upstream
 	extensions   []byte // an object; nil: none
@@ -29,7 +29,8 @@ type serverDescription struct {
 	modern       bool
 }
 
-// serverDescriptions stores the descriptions of the servers in effect.
+// serverDescriptions stores the descriptions of the servers in effect. The Gateway has one. It
+// may be used concurrently: connections record, and handshakes of clients read.
 type serverDescriptions struct {
 	inEffect func(server string) *upstream.Upstream // must not block
 
@@ -81,7 +82,7 @@ func (d *serverDescriptions) all() map[string]serverDescription {
 // initializeResult returns the capabilities of the gateway with the extensions of the
 // servers, and the instructions of all servers. If several servers have an extension, the
 // settings of the first one count. Servers without an item that the principal may see are
-// left out.
+// left out. It is called for each handshake of a client and does not wait for servers.
 func initializeResult(u *use) (caps []byte, instructions string) {
 	g := u.gw
 	said := g.descriptions.all()

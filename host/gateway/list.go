@@ -28,6 +28,8 @@ const (
 	firstListTime = 3 * time.Second
 )
 
+// This file serves the four methods for lists, on the goroutine of the request. The lists are
+// those of the catalog; this file leaves out what the policy denies.
 func listTools(ctx context.Context, u *use) (response, error) {
 	snapshot, partial := awaitLists(ctx, u, upstream.Tools, toolLists)
 	if u.session != nil && mcp.Member(u.params, "cursor") == nil { // further pages may be of a later snapshot
@@ -64,7 +66,7 @@ func listTemplates(ctx context.Context, u *use) (response, error) {
 }
 
 // awaitLists waits for lists that are not known yet, for a client that asks for a kind of them.
-// It reports whether some are still to come.
+// It reports whether some are still to come. It blocks for at most listTime or firstListTime.
 func awaitLists(
 	ctx context.Context, u *use, asked upstream.ListKind, need []upstream.ListKind,
 ) (_ *catalog.Snapshot, partial bool) {
@@ -101,7 +103,7 @@ func (s *Session) listedFirst() time.Time {
 	return s.listed
 }
 
-// list composes one page of what the client may see.
+// list composes one page of what the client may see. It sets hidden of u.
 func list(
 	u *use, partial bool, member string, kind policy.Kind, n int, at func(int) (*catalog.Item, *catalog.Tool),
 ) (response, error) {
@@ -149,6 +151,7 @@ func list(
 	return response{result: append(page, '}')}, nil
 }
 
+// Clients send a cursor back as they got it. Its form is private to this file.
 func cursor(i int) string {
 	return base64.RawURLEncoding.EncodeToString(strconv.AppendInt(nil, int64(i), 10))
 }

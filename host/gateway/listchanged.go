@@ -9,7 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// ListsChanged tells every client that lists changed, but for those that it has already.
+// ListsChanged tells every client that lists changed, but for those that it has already. The
+// catalog calls it on a goroutine of its own after each change; it does not wait for clients.
 func (g *Gateway) ListsChanged(kinds []upstream.ListKind) {
 	now := g.catalog.Snapshot()
 	for _, s := range g.sessions.all() {

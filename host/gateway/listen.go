@@ -20,7 +20,9 @@ var filters = map[string]string{
 }
 
 // listenRequest answers a listen request. It sends the acknowledgement with the accepted
-// subscriptions, then notifications, and a result when the session ends.
+// subscriptions, then notifications, and a result when the session ends. Its goroutine is that
+// of the request and waits here as long as the client listens. The notifications come from
+// other goroutines through the session, which belongs to this request.
 func listenRequest(ctx context.Context, u *use) (response, error) {
 	u.openSession(ctx)
 	asked := mcp.Member(u.params, "notifications")

@@ -13,7 +13,8 @@ import (
 // locate returns the resource that a URI names, whether or not the principal may
 // read it. A server lists the resource or has a template for it, a server returned it to
 // the principal before, or its server has resources { unlisted = true }. locate does not
-// ask servers in turn: each of them would learn what a client wants from another.
+// ask servers in turn: each of them would learn what a client wants from another. It may block
+// while servers list their resources. The rest of the finder is in finder.go.
 func (f *finder) locate(ctx context.Context, n *Generation, p authn.Principal, uri string) (catalog.Location, error) {
 	at, found := f.listed(ctx, n, uri)
 	if !found {

@@ -15,7 +15,8 @@ import (
 // A client with URL elicitation can send its user to a login page if only the login is
 // missing. Other clients get the error.
 
-// A Page is the page of a login in progress.
+// A Page is the page of a login in progress. Package host makes it for Options.Login. Wait may
+// be called by several goroutines.
 type Page struct {
 	ID  string // of this login: the same for everybody who is sent there
 	URL string // checked: it may be shown, and opened
@@ -25,6 +26,8 @@ type Page struct {
 
 // offerLogin dispatches a request. If it fails only because of a missing login, offerLogin asks
 // the client to send its user to a login page, and dispatches again after a successful login.
+// It runs on the goroutine of the request, which waits for the end of a login that its client
+// says is done.
 func (p *pipeline) offerLogin(ctx context.Context, u *use) (response, error) {
 	if !u.route.login {
 		return p.dispatch(ctx, u)
@@ -74,7 +77,8 @@ func (p *pipeline) askToLogIn(
 }
 
 // loginPrefix is the prefix of the keys of the gateway's own questions. It distinguishes
-// them from questions of servers.
+// them from questions of servers. Clients send such keys back, perhaps to another process: it
+// must stay.
 const loginPrefix = "junctor.login."
 
 // loginAnswers removes the answers to the gateway's own questions from a request and
@@ -151,7 +155,8 @@ func loginRequired(f *fault.Error, page Page) error {
 	return &rpcError{raw: mcp.SetMember(object, "data", data), cause: f}
 }
 
-// notifyLoginEnd notifies a legacy client once when the login has succeeded.
+// notifyLoginEnd notifies a legacy client once when the login has succeeded. Its goroutine is
+// part of work of the Gateway and ends with the login or the session.
 func notifyLoginEnd(s *Session, page Page) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,9 @@ import (
 
 // logLevels decides which log messages legacy servers send, and which are logged. A server
 // has one level for all requests on a connection: the lowest one that a client of it or
-// the log wants. Clients get the messages of their own level.
+// the log wants. Clients get the messages of their own level. The Gateway has one. Its methods
+// may be called concurrently, but not under mu of a Session, which lowestLevel takes. changed
+// is written under mu.
 type logLevels struct {
 	gw      *Gateway
 	sending sync.Mutex // held while levels are sent, so that the newest level is sent last
@@ -77,7 +79,8 @@ func (l *logLevels) lower(tenant, level string) {
 	}
 }
 
-// send sends legacy servers their log levels.
+// send sends legacy servers their log levels. It does not wait for servers: a connection sends
+// its level on its own.
 func (l *logLevels) send() {
 	l.sending.Lock()
 	defer l.sending.Unlock()

@@ -12,7 +12,8 @@ import (
 // A server with such a decoder takes "Name" for "name", and would run another tool, read
 // another task or report progress to another client than the gateway has checked.
 
-// paramNames are the members of params that the gateway checks or sets.
+// paramNames are the members of params that the gateway checks or sets. A new member that the
+// gateway reads or writes belongs here, too.
 var paramNames = []string{"name", "arguments", "_meta", "uri", "ref", "argument", "taskId", "requestState",
 	"inputResponses"}
 

@@ -12,7 +12,8 @@ import (
 )
 
 // A modernClient is a client in the course of one exchange: one request, or several where it is
-// asked something. It says who it is with each request.
+// asked something. It says who it is with each request. It is part of a request. The fields do
+// not change after setClient, but for call, which the goroutine of the request sets.
 type modernClient struct {
 	version string // of the protocol
 	caps    []byte

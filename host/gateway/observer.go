@@ -8,7 +8,8 @@ import (
 )
 
 // An Observer makes metrics and traces of requests. Its methods may be called
-// concurrently and do not wait.
+// concurrently and do not wait. Package telemetry implements it. This file is the interface;
+// trace.go calls it.
 type Observer interface {
 	// Begin is called when a request begins. The caller calls End of the result once.
 	Begin(b Beginning) Observation
@@ -19,7 +20,8 @@ type Observer interface {
 	Count(e Event, label string, o outcome.Outcome)
 }
 
-// An Observation is a request that an Observer observes.
+// An Observation is a request that an Observer observes. One request has it. The goroutine of
+// the request calls its methods.
 type Observation interface {
 	Span() tracing.Span
 	// Found is called at most once, before End, with the tool that the request calls, as clients
@@ -66,7 +68,8 @@ type Ending struct {
 	Limit limit.Scope
 }
 
-// Observe replaces the observer; nil: there is none.
+// Observe replaces the observer; nil: there is none. Requests in flight keep the one that they
+// began with.
 func (g *Gateway) Observe(o Observer) {
 	if o == nil {
 		g.observer.Store(nil)

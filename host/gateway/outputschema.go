@@ -43,7 +43,7 @@ func mayKnow(r *pendingRequest, removed *catalog.Removal) bool {
 }
 
 // shownTools is what the client of a session knows of output schemas. Its methods may be called
-// concurrently.
+// concurrently. A Session has one.
 type shownTools struct {
 	mu       sync.Mutex
 	listed   bool   // guarded by mu; the client has listed tools, also in the process that the session was resumed from
@@ -68,7 +68,8 @@ func (k *shownTools) list(removals uint64) {
 // output compares a result, as the server sent it, with the tool's output schema, and returns
 // what is wrong, or "". Without one, output compares with the schema that the client knows,
 // if any. warn is told of a mismatch; nil: the log is. output ignores errors and results that
-// ask for input.
+// ask for input. It runs on the goroutine of the call. This file has the half of toolValidator
+// for results; that for arguments is in toolvalidator.go.
 func (v *toolValidator) output(t *catalog.Tool, known []byte, warn func(string), result []byte) (problem string) {
 	if t.Output == nil && known == nil || string(mcp.Member(result, "isError")) == "true" {
 		return ""

@@ -9,7 +9,8 @@ import (
 
 // checkParamHeaders compares the headers of a modern request over HTTP with the
 // arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
-// Tool Parameters"). A proxy may have decided by the headers.
+// Tool Parameters"). A proxy may have decided by the headers. It is part of validateCall
+// (tools.go). The functions of this file are pure.
 func checkParamHeaders(u *use) error {
 	if u.header == nil {
 		return nil

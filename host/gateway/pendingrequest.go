@@ -9,7 +9,9 @@ import (
 )
 
 // A pendingRequest is a request of a client that the gateway has not answered yet. The
-// goroutine that answers it owns all fields that name no other guard.
+// goroutine that answers it owns all fields that name no other guard. newRequest, CallLocally
+// and renewOne make it, and it ends with run or the call. Goroutines that answer questions and
+// pass on messages of servers use only what has its own lock: progress, clock and server.
 type pendingRequest struct {
 	request
 	// session gets the notifications for the client. Nil for the command line, and for a

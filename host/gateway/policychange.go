@@ -11,7 +11,8 @@ import (
 )
 
 // policyChanged applies a new policy to what clients have: subscriptions that are denied
-// end, and clients are told which of their lists changed.
+// end, and clients are told which of their lists changed. Apply calls it, one call at a time;
+// it does not wait for clients.
 func (g *Gateway) policyChanged(before, now *Generation) {
 	type lists struct{ tools, resources, prompts bool }
 	changed := map[string]lists{} // by principal

@@ -17,7 +17,10 @@ const progressEvery = 20 * time.Millisecond
 const resultAfter = 5 * time.Millisecond
 
 // A progress forwards the progress notifications of one request. It forwards at most one
-// in progressEvery, always the last one, and none after the result.
+// in progressEvery, always the last one, and none after the result. A pendingRequest has one.
+// It may be used concurrently: the reader of the server's connection reports, a timer flushes
+// and the goroutine of the request ends it. send is set by begin, and gw, too; both are read
+// under mu. send must not wait.
 type progress struct {
 	mu    sync.Mutex
 	token []byte // guarded by mu; the client's
@@ -96,7 +99,8 @@ func (p *progress) discard() {
 }
 
 // end sends the held notification and drops all later ones. It returns when resultAfter has
-// passed since the last notification.
+// passed since the last notification. The goroutine of the request calls it before the answer
+// is sent, and blocks for resultAfter at most.
 func (p *progress) end() {
 	time.Sleep(resultAfter - p.close())
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
+// resolvePrompt and validatePrompt are the stages of prompts/get (routes.go), on the goroutine
+// of the request.
 func resolvePrompt(ctx context.Context, u *use) error {
 	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {

@@ -14,7 +14,9 @@ import (
 )
 
 // A record makes the audit events of requests. A call that asks its client something ends
-// several requests, and is one event.
+// several requests, and is one event. The Gateway has one. It is immutable after New and may be
+// used concurrently; the events belong to the goroutine of the request until they are given to
+// the recorder. For metrics and spans see trace.go.
 type record struct {
 	to         audit.Recorder
 	unfinished *unfinishedCalls

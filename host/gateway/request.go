@@ -12,7 +12,8 @@ import (
 )
 
 // A request is one message of a client that wants an answer: what came over the wire, who
-// sent it, and the configuration that was in effect then. It does not change.
+// sent it, and the configuration that was in effect then. It does not change. newRequest sets
+// it, and setClient; all goroutines may read it after that.
 type request struct {
 	gw         *Gateway
 	generation *Generation // in effect when the request began

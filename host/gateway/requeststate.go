@@ -23,15 +23,18 @@ import (
 
 // The kinds of states.
 const (
-	stateOfServer   byte = iota + 1 // holds the state of a modern server
-	stateOfCall                     // continues a suspended call, which has the id of the token
-	stateOfApproval                 // continues a request that its person was asked to approve
+	// holds the state of a modern server. The values are in tokens that clients hold: they must
+	// stay.
+	stateOfServer   byte = iota + 1
+	stateOfCall          // continues a suspended call, which has the id of the token
+	stateOfApproval      // continues a request that its person was asked to approve
 )
 
 // stateTime is the time in which a client can come back with a state.
 const stateTime = AskTime
 
-// A carriedState is a state that a client came back with.
+// A carriedState is a state that a client came back with. The goroutine of the request uses it,
+// but for sent, which the goroutine of a suspended call may set.
 type carriedState struct {
 	seal.Note
 	// approved is the approval that the request had when the server asked, or that the
@@ -42,7 +45,8 @@ type carriedState struct {
 }
 
 // openState opens the state of a request that continues another one. If the server does not
-// get the request, the client may come back with the same state.
+// get the request, the client may come back with the same state. It is the stage open state. It
+// and returnState may wait for the store of used tokens.
 func (p *pipeline) openState(ctx context.Context, u *use) error {
 	if !u.carries {
 		return nil
@@ -208,7 +212,8 @@ func sealServerState(c *call, result []byte) ([]byte, error) {
 func (u *use) bindState() []byte { return u.stateBinding(u.item.Server, u.params) }
 
 // stateBinding returns what a state is about. Params that differ in the order of their members
-// only have the same. The server is empty for a state of a suspended call, which has one server.
+// only have the same. The server is empty for a state of a suspended call, which has one
+// server. Tokens contain a digest of these bytes, so their form must stay.
 func (r *request) stateBinding(server string, params []byte) []byte {
 	for _, name := range []string{"inputResponses", "requestState", "_meta"} {
 		params = mcp.DeleteMember(params, name)

@@ -11,7 +11,8 @@ import (
 )
 
 // A requestClock measures the request timeout of the gateway. It is paused while a person is
-// asked. A nil clock never ends.
+// asked. A nil clock never ends. dispatch starts and stops it. Its methods may be called
+// concurrently: a question of a server pauses it from another goroutine.
 type requestClock struct {
 	limit  time.Duration
 	cancel context.CancelCauseFunc

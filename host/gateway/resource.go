@@ -22,7 +22,9 @@ func (n *Generation) unlistedResource(uri string) error {
 	return f.WithHint("set resources { unlisted = true } in the block of a server to allow URIs that it does not list")
 }
 
-// resolveResource finds the resource that a client reads or subscribes to.
+// resolveResource finds the resource that a client reads or subscribes to. It is the stage
+// resolve of resources/read and resources/subscribe, on the goroutine of the request. Finding
+// the server of a URI is in locate.go.
 func resolveResource(ctx context.Context, u *use) error {
 	uri, ok := mcp.TextMember(u.params, "uri")
 	switch {

@@ -19,7 +19,8 @@ const (
 )
 
 // resourceLinks remembers the URIs that servers returned, by principal. Those that were
-// not used for the longest time are forgotten first, each principal's own.
+// not used for the longest time are forgotten first, each principal's own. The Gateway has one.
+// Its methods may be called concurrently.
 type resourceLinks struct {
 	mu sync.Mutex
 	// of has each link by its URI, and by the normal form of the URI if that is another one.

@@ -6,7 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A route is how requests of one method are served.
+// A route is how requests of one method are served. It is immutable. Its functions run on the
+// goroutine of the request.
 type route struct {
 	// resolve finds the item that a request is about, and sets item.
 	// nil: requests of the method are about none.
@@ -25,7 +26,7 @@ type route struct {
 	legacy, modern bool // part of one era only
 }
 
-// routes holds every method that the gateway serves.
+// routes holds every method that the gateway serves. Only init writes it.
 var routes map[string]route
 
 func init() { // routes refer to each other

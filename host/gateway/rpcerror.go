@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// An rpcError is an error as a client of the gateway gets it.
+// An rpcError is an error as a client of the gateway gets it. It does not change once it was
+// returned. Codes, reasons and members of data are what clients act on: they must stay.
 type rpcError struct {
 	raw     []byte // the whole object, when an upstream made it
 	code    int

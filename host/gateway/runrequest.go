@@ -13,7 +13,8 @@ import (
 )
 
 // newRequest makes a request of a message, or says what is wrong with the message.
-// s is nil for a stateless request.
+// s is nil for a stateless request. The request is in its generation then: the caller must call
+// leaveGeneration, or run, which does.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*pendingRequest, *rpcError) {
 	r := &pendingRequest{
 		request: request{
@@ -77,7 +78,8 @@ func checkMethod(r *request, s *Session, of era.Era, header tracing.Context) *rp
 }
 
 // run sends a request through the stages and makes the answer, which holds the
-// memory that it takes.
+// memory that it takes. The caller's goroutine is the goroutine of the request. run returns
+// when the request has ended, and is called once.
 func (r *pendingRequest) run(ctx context.Context) *Answer {
 	defer r.cancel(nil)
 	defer r.leaveGeneration()

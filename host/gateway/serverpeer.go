@@ -18,7 +18,11 @@ import (
 const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
 
 // A serverPeer is the gateway as the peer of a server, on one connection. It relays
-// between the server and the clients of the connection.
+// between the server and the clients of the connection. Upstream calls its methods,
+// concurrently: notifications on the goroutine that reads the connection, requests on
+// goroutines of their own. All fields but callers are set before the connection opens and do
+// not change. It lives as long as its connection; those of shared connections live as long as
+// the Gateway.
 type serverPeer struct {
 	gw        *Gateway
 	server    string
@@ -31,7 +35,8 @@ type serverPeer struct {
 
 var _ connpool.Peer = (*serverPeer)(nil)
 
-// sharedPeers holds the peers on the connections that all clients share.
+// sharedPeers holds the peers on the connections that all clients share. The Gateway has one.
+// It may be used concurrently.
 type sharedPeers struct {
 	gw *Gateway
 
@@ -115,7 +120,8 @@ func (p *serverPeer) Capabilities() []byte {
 	return p.gw.local.filter.Offer(question.ServerFacing(s.caps))
 }
 
-// ServerRequest answers what a server asks.
+// ServerRequest answers what a server asks. It runs on a goroutine of its own and blocks until
+// the client has answered.
 func (p *serverPeer) ServerRequest(ctx context.Context, u *upstream.Upstream, about any, method string,
 	params []byte) (result, rpcErr []byte) {
 	defer func() { p.gw.countQuestion(method, rpcErr) }()
@@ -169,7 +175,8 @@ func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 }
 
 // Connected is called when a server was connected. The upstream may not be in effect yet,
-// or not any longer.
+// or not any longer. Connected and Disconnected run on goroutines of the upstream and do not
+// wait.
 func (p *serverPeer) Connected(u *upstream.Upstream) {
 	p.gw.warnings.forgetLogin(u.Name())
 	if p.shared {

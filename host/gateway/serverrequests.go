@@ -42,7 +42,8 @@ func streamFor(s *Session, about any, server string) Stream {
 }
 
 // ask sends a question to a legacy client, on the stream that it belongs to, and returns the
-// client's response.
+// client's response. It runs on the goroutine of the server's request or of the gateway's own
+// question, and blocks until the client answers, the session ends or askTime has passed.
 func (s *Session) ask(ctx context.Context, q clientQuestion) (result, rpcErr []byte) {
 	if result, rpcErr, settled := s.gw.local.settle(s.capabilities(), q); settled {
 		return result, rpcErr

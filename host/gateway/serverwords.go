@@ -9,7 +9,9 @@ import (
 )
 
 // serverWords returns the result of a server without what only Junctor says, and without
-// what the era of the server does not have: clients would act on it.
+// what the era of the server does not have: clients would act on it. The functions of this file
+// are pure. They undo what a server, which may be Junctor itself, says in words that only
+// Junctor may say.
 func serverWords(c *call, reply *upstream.Reply) []byte {
 	result, names := reply.Result, reply.Names
 	if names.MayHaveOwnMeta() {

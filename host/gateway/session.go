@@ -23,7 +23,11 @@ import (
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
 // A Session is the state of one client connection: a legacy client, the client on
-// standard input, or one modern request that listens or asks for log messages.
+// standard input, or one modern request that listens or asks for log messages. The transport
+// that makes it with Open or Resume closes it with Close. The methods may be called
+// concurrently, but for Handle and TooLong, which only the goroutine that reads the client's
+// messages calls. The fields above mu are set before the session is registered, or have locks
+// of their own. saving may be held when mu is taken, and never the other way round.
 type Session struct {
 	gw        *Gateway
 	client    Client
@@ -34,7 +38,7 @@ type Session struct {
 	renewals     context.Context
 	stopRenewals context.CancelFunc
 	work         sync.WaitGroup // subscriptions that are being made again
-	saving       sync.Mutex     // serialises calls of Changed; never held together with mu
+	saving       sync.Mutex     // serialises calls of Changed; not taken while mu is held
 	saved        []byte         // guarded by saving; the last state that Changed received
 
 	subs      *subscription.Set
@@ -83,7 +87,8 @@ func (g *Gateway) session(ctx context.Context, c Client) *Session {
 // Principal returns the principal of the client.
 func (s *Session) Principal() authn.Principal { return *s.principal.Load() }
 
-// UpdatePrincipal sets the principal: the same one, with the roles it has now.
+// UpdatePrincipal sets the principal: the same one, with the roles it has now. Requests in
+// flight keep the principal that they began with.
 func (s *Session) UpdatePrincipal(p authn.Principal) {
 	if !s.Principal().Is(p) {
 		changed := p // only a principal that is kept is copied to the heap
@@ -93,7 +98,8 @@ func (s *Session) UpdatePrincipal(p authn.Principal) {
 
 // Answer answers one modern request over HTTP. It returns when there is nothing
 // more to send; when ctx ends, the request is cancelled. No session is made unless
-// the request listens or asks for log messages.
+// the request listens or asks for log messages. The caller's goroutine is the goroutine of the
+// request.
 func (g *Gateway) Answer(ctx context.Context, m *mcp.Message, x Exchange) *Answer {
 	r, refused := g.newRequest(*x.Principal, nil, m, x)
 	if refused != nil {
@@ -145,7 +151,8 @@ func (s *Session) Handle(raw []byte) {
 func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(Exchange{}, m, done) }
 
 // AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. x.Out
-// must be nil.
+// must be nil. A request runs on a worker; an immediate one is answered before AcceptAs
+// returns.
 func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
@@ -171,7 +178,8 @@ func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 }
 
 // Answer answers a request and returns when there is nothing to wait for any
-// longer.
+// longer. The caller's goroutine is the goroutine of the request. Over HTTP there are several
+// at a time.
 func (s *Session) Answer(m *mcp.Message, x Exchange) *Answer {
 	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
@@ -267,7 +275,8 @@ func (s *Session) notify(method string, params []byte) {
 func clip(s string) string { return truncate.Bytes(s, 100) }
 
 // Close ends the session. Requests in flight have grace to finish, but not beyond the end
-// of ctx, and are then cancelled. Close returns when every answer is in the send queue.
+// of ctx, and are then cancelled. Close returns when every answer is in the send queue. It is
+// called once.
 func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.refuse()
 	s.stopRenewals()
@@ -287,7 +296,8 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.leave()
 }
 
-// leave removes a session, its subscriptions and its own connections.
+// leave removes a session, its subscriptions and its own connections. It is the last use of the
+// session.
 func (s *Session) leave() {
 	s.gw.sessions.remove(s)
 	s.noteClosed()

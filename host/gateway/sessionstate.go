@@ -9,7 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A state is the part of a legacy session that another process needs to resume it.
+// A state is the part of a legacy session that another process needs to resume it. Package
+// sessionstore keeps it at rest, as JSON: a release must read the states of earlier ones.
 type state struct {
 	Principal     authn.Principal `json:"principal"`
 	Revision      mcp.Revision    `json:"revision"`
@@ -43,7 +44,8 @@ func (s *Session) Revision() mcp.Revision {
 	return s.revision
 }
 
-// stateChanged calls Client.Changed if State has changed.
+// stateChanged calls Client.Changed if State has changed. It may wait for the disk; it must not
+// be called with mu held.
 func (s *Session) stateChanged() {
 	if s.client.Changed == nil {
 		return
@@ -59,7 +61,8 @@ func (s *Session) stateChanged() {
 }
 
 // Resume goes on with a legacy session that another process began. What it was
-// subscribed to it subscribes to anew, without waiting for that.
+// subscribed to it subscribes to anew, without waiting for that. As for Open, the caller closes
+// the session.
 func (g *Gateway) Resume(c Client, from []byte) *Session {
 	s := g.session(context.Background(), c)
 	var st state

@@ -20,10 +20,11 @@ import (
 // serve and attempt call the stages, and are the only place that decides their order.
 
 // A handler serves a request. Its error is an [*rpcError], a [*BadArguments] or a
-// fault.
+// fault. It runs on the goroutine of the request.
 type handler func(ctx context.Context, u *use) (response, error)
 
-// A pipeline holds what the stages use.
+// A pipeline holds what the stages use. New makes it. It is immutable, so that requests share
+// it; what a stage learns goes to the use.
 type pipeline struct {
 	opts      Options
 	suspended *suspendedCalls
@@ -61,7 +62,8 @@ func (p *pipeline) dispatch(ctx context.Context, u *use) (resp response, err err
 	return resp, u.clock.explain(err, u)
 }
 
-// attempt takes a new request through the other stages to its route.
+// attempt takes a new request through the other stages to its route. The order of its stages is
+// that of docs/architecture.md.
 func (p *pipeline) attempt(ctx context.Context, u *use) (resp response, err error) {
 	// The name of a client to an item of a server, pins and defaults to arguments.
 	if err := p.resolve(ctx, u); err != nil {
@@ -176,7 +178,8 @@ func (p *pipeline) limit(ctx context.Context, u *use) (err error) {
 }
 
 // keepPlace returns what gives back the place of a call under the limits of its tool.
-// The place is the caller's then: a suspended call keeps it until it ends.
+// The place is the caller's then: a suspended call keeps it until it ends. attempt calls it
+// after the route, for a place that no route has kept.
 func (u *use) keepPlace() (leave func()) {
 	leave, u.leave = u.leave, nil
 	if leave == nil {

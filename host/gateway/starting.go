@@ -39,7 +39,8 @@ func (r *pendingRequest) takeProgress() bool {
 }
 
 // reportStart tells a client that wants progress how the start of a server goes
-// on, until stop is called. It does nothing for a server that is ready.
+// on, until stop is called. It does nothing for a server that is ready. The caller must call
+// stop, which waits until the goroutine that reports has ended.
 func (r *pendingRequest) reportStart(up *upstream.Upstream) (stop func()) {
 	if !r.takeProgress() || up.Status().State == upstream.Ready {
 		return func() {}

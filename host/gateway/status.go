@@ -11,7 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// A SessionStatus is a snapshot of a registered session.
+// A SessionStatus is a snapshot of a registered session. It is a copy for package host, which
+// makes the status of junctor status and the console of it. All of this file may be called
+// concurrently and does not wait.
 type SessionStatus struct {
 	Program       string // name and version of the client, as it says; empty if unknown
 	Principal     authn.Principal

@@ -27,7 +27,11 @@ const gatherTime = 5 * time.Millisecond
 
 // A suspendedCall is a call of a modern client to a legacy server, from the first
 // request to the result. When the server asks something, the request ends with the
-// question. The client sends it again with its answers, and the call continues.
+// question. The client sends it again with its answers, and the call continues. Three kinds of
+// goroutines use it: its own, which calls the server and closes done; the ones of the client's
+// requests, of which one waits in await at a time; and those of the server's questions, which
+// wait in ask. The fields above mu are set before the first of them starts, but for reply and
+// err. finish or abandon is called once and gives everything back.
 type suspendedCall struct {
 	gw     *Gateway
 	use    *use // with which the call began
@@ -45,7 +49,8 @@ type suspendedCall struct {
 	count      int                      // guarded by mu; of questions so far
 }
 
-// An openQuestion is a question of the server that the client has not answered.
+// An openQuestion is a question of the server that the client has not answered. It does not
+// change once it is in unanswered.
 type openQuestion struct {
 	number int // in the order of the call
 	method string
@@ -53,7 +58,8 @@ type openQuestion struct {
 	answer chan []byte // takes one result
 }
 
-// relayExclusive sends the request over a connection that it has for itself.
+// relayExclusive sends the request over a connection that it has for itself. It starts the
+// goroutine of the call, which is part of work of the Gateway and may outlive the request.
 func relayExclusive(ctx context.Context, u *use) (response, error) {
 	g, server := u.gw, u.item.Server
 	held, err := reserveParams(u)
@@ -187,7 +193,8 @@ func (c *suspendedCall) finish(u *use) (response, error) {
 	return (&call{use: u, upstream: c.conn.Upstream}).convert(c.reply, c.err)
 }
 
-// abandon cancels the call at the server and closes the connection.
+// abandon cancels the call at the server and closes the connection. It waits until the
+// goroutine of the call has ended.
 func (c *suspendedCall) abandon(cause error) {
 	c.cancel(cause)
 	<-c.done
@@ -202,7 +209,8 @@ func (c *suspendedCall) release(reusable bool) {
 	c.gw.conns.Release(c.conn, reusable)
 }
 
-// ask adds a question for the client and waits for the answer.
+// ask adds a question for the client and waits for the answer. A goroutine for each question of
+// the server calls it.
 func (c *suspendedCall) ask(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
 	q := &openQuestion{method: method, params: params, answer: make(chan []byte, 1)}
 	c.mu.Lock()
@@ -276,7 +284,8 @@ func (c *suspendedCall) takeAnswers(answers []byte) {
 	}
 }
 
-// forwardProgress passes the progress of the call on to the request that waits for it.
+// forwardProgress passes the progress of the call on to the request that waits for it. The
+// reader of the server's connection calls forwardProgress and forwardLog; they do not wait.
 func (c *suspendedCall) forwardProgress(params []byte) {
 	if r := c.currentRequest(); r != nil {
 		r.progress.report(params)

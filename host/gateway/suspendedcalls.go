@@ -19,7 +19,9 @@ const (
 )
 
 // suspendedCalls holds the calls that are suspended while their clients answer questions.
-// A call that its client does not continue within suspendTime is abandoned.
+// A call that its client does not continue within suspendTime is abandoned. The Gateway has
+// one. Its methods may be called concurrently. It owns a call from add until take; the request
+// that takes the call owns it then.
 type suspendedCalls struct {
 	quota *limit.Quota
 	work  sync.WaitGroup // calls that are being abandoned
@@ -29,7 +31,7 @@ type suspendedCalls struct {
 	refused bool                    // guarded by mu; see refuse
 }
 
-// A suspension is a suspended call with its timer.
+// A suspension is a suspended call with its timer. It does not change once it is in calls.
 type suspension struct {
 	call  *suspendedCall
 	owner limit.Owner

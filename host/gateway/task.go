@@ -19,11 +19,11 @@ const (
 	tasksOne   = 1000 // tasks of one of them
 )
 
-// A task is a task of a server that belongs to a principal.
+// A task is a task of a server that belongs to a principal. It is a value that does not change.
 type task struct{ server, tool string }
 
 // tasks stores the tasks of each principal by id. Above tasksOne a principal's least
-// recently used task is removed.
+// recently used task is removed. The Gateway has one. Its methods may be called concurrently.
 type tasks struct {
 	mu sync.Mutex
 	of *principalLRU[task] // guarded by mu; by id
@@ -87,7 +87,8 @@ func noTasks(what string) *rpcError {
 		}}
 }
 
-// resolveTask finds the tool that began a task of the client.
+// resolveTask finds the tool that began a task of the client. It is the stage resolve of the
+// methods tasks/*, on the goroutine of the request.
 func resolveTask(_ context.Context, u *use) error {
 	if !u.knowsTasks() {
 		return noTasks(u.method)

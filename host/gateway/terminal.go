@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A terminal is the command line as the client of one call.
+// A terminal is the command line as the client of one call. It does not change, and its methods
+// may be called concurrently.
 type terminal struct {
 	*localAnswerer
 	call *LocalCall

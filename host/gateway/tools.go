@@ -10,7 +10,8 @@ import (
 )
 
 // resolveTool finds the tool that a client calls, and makes the params that its
-// server gets.
+// server gets. It is the stage resolve of tools/call, and validateCall the stage validate; both
+// run on the goroutine of the request and may wait for a server's list.
 func resolveTool(ctx context.Context, u *use) error {
 	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A toolValidator compares the arguments and results of tools with their schemas.
+// A toolValidator compares the arguments and results of tools with their schemas. The Gateway
+// has one. It is immutable after New and may be used concurrently.
 type toolValidator struct {
 	schemas  *schema.Cache
 	warnings *warnings

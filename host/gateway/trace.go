@@ -15,7 +15,9 @@ import (
 )
 
 // observe begins the observation of a request. It returns nil without an observer. That costs
-// one load of a pointer.
+// one load of a pointer. This file tells the Observer of requests, and makes spans of them. Its
+// functions run on the goroutine of the request; beginAsk and endAsk on that of the call. For
+// the audit log see record.go.
 func observe(ctx context.Context, r *pendingRequest) (context.Context, Observation) {
 	observer := r.gw.observer.Load()
 	if observer == nil {

@@ -16,7 +16,8 @@ const (
 	metaRequestID = "junctor/requestId"
 )
 
-// An inboundTrace is what a client says about the trace of a request.
+// An inboundTrace is what a client says about the trace of a request. It does not change. The
+// functions of this file are pure: they read and write the members of _meta about traces.
 type inboundTrace struct {
 	parent tracing.Context // of the message, or else of the HTTP request
 	link   tracing.Context // of the HTTP request, if the message has another

@@ -7,7 +7,8 @@ import (
 )
 
 // A use is the use of an item that a request asks for. The stages resolve and authorize make
-// it; the later ones and the route read it.
+// it; the later ones and the route read it. The goroutine of the request owns it. A suspended
+// call keeps that of its first request.
 type use struct {
 	*pendingRequest
 	params []byte // those that the server gets

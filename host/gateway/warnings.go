@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// warnings logs each warning once.
+// warnings logs each warning once. The Gateway has one. Its methods may be called concurrently.
 type warnings struct {
 	log hclog.Logger
 
