@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// An accept says which media types a client accepts.
+// An accept says which media types a client accepts. It is a value of one request. The
+// functions of this file are pure.
 type accept struct{ json, stream bool }
 
 // The media ranges that include each type, the most specific one last.

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// A turn accepts the connections of a socket until Close.
+// A turn accepts the connections of a socket until Close. Socket.Turn makes it for a Listener,
+// whose http.Server accepts and closes. Accept and Close may be called concurrently.
 type turn struct {
 	*Socket
 	once   sync.Once

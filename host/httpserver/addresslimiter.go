@@ -20,7 +20,8 @@ type Rate struct {
 // used one is forgotten first.
 const maxAddresses = 50_000
 
-// An addressLimiter limits the rate of the requests of each address.
+// An addressLimiter limits the rate of the requests of each address. The admission has one. It
+// may be used concurrently.
 type addressLimiter struct {
 	mu   sync.Mutex
 	seen *simplelru.LRU[netip.Prefix, *rate.Limiter] // guarded by mu

@@ -13,7 +13,7 @@ import (
 )
 
 // An admission decides which requests are handled, and answers the others. Its methods may be
-// called concurrently.
+// called concurrently. The Server has one, and the goroutine of each request calls it.
 type admission struct {
 	gateway   *gateway.Gateway
 	log       *limit.Lines // of refused requests

@@ -26,7 +26,8 @@ import (
 // arrives.
 const initialBody = limit.Small
 
-// A requestBody is the body of a request and the memory that it holds.
+// A requestBody is the body of a request and the memory that it holds. The goroutine of the
+// request owns it. What readBody returned must be released once.
 type requestBody struct {
 	pacedBody
 	text   []byte

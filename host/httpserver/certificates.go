@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// A CertificateHealth says how long the files of a TLS listener last.
+// A CertificateHealth says how long the files of a TLS listener last. It is a copy. This file
+// reports on certificates, for health checks and the doctor; tls.go loads them.
 type CertificateHealth struct {
 	Cert     string    // file
 	Begins   time.Time // when the certificate of the listener begins

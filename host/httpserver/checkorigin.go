@@ -9,7 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver/origin"
 )
 
-// checkOrigin returns the error for a request that a web page may have sent, or nil.
+// checkOrigin returns the error for a request that a web page may have sent, or nil. The
+// functions of this file keep no state; the rule itself is in package origin.
 func checkOrigin(r *http.Request, settings *active) *httpError {
 	p := origin.Policy{Address: &listenerOf(r).address, Origins: settings.Origins, Hosts: settings.Hosts}
 	switch err := p.Check(r); {

@@ -9,7 +9,7 @@ import (
 
 // clientAddress returns the address of a client without its port: the address that a
 // proxy names, behind one that counts. It is "unknown" if that is malformed, and "local"
-// over a unix socket.
+// over a unix socket. The functions of this file are pure.
 func clientAddress(r *http.Request, settings *active) string {
 	if isProxy(r.RemoteAddr, settings.Proxies) {
 		if client, ok := forwardedFor(r.Header["X-Forwarded-For"], settings.Proxies); ok {

@@ -5,6 +5,24 @@
 // A request passes the origin policy and the authenticator before its body is
 // read. Every listener, connection, body, stream and session is bounded.
 //
+// Package host makes one Server for a process, applies settings to it and shuts it down;
+// package control and the status read its numbers. net/http calls ServeHTTP on a goroutine for
+// each request: that goroutine runs everything below, and may block as long as its deadlines
+// allow. A request loads the settings in effect once (active) and passes them on. Types with a
+// field mu may be used concurrently; exchange, eventWriter, logReader and requestBody belong to
+// one request.
+//
+// server.go, settings.go, shutdown.go, listener.go, socket.go, acceptturn.go, tls.go and
+// certificates.go are the life of the server and its listeners. admission.go, refuse.go,
+// checkorigin.go, clientaddress.go, addresslimiter.go, quota.go and refusals.go decide who may
+// send a request; httperror.go has the answers to the others. post.go, get.go, session.go and
+// legacysse.go serve the transports, with body.go, header.go, accept.go and requestid.go for
+// reading. exchange.go, events.go, ssestream.go, resumablestream.go and streams.go write
+// answers and streams.
+//
+// Status codes, headers, ids of events and the codes and reasons of errors are what clients and
+// proxies act on: they must stay.
+//
 // Files, from the top: acceptturn.go, socket.go, umask_unix.go, umask_other.go, health.go,
 // refuse.go, resourcemetadata.go, certificates.go, get.go, legacysse.go, post.go, ssestream.go,
 // resumablestream.go, session.go, header.go, exchange.go, events.go, body.go, admission.go,

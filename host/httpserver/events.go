@@ -52,7 +52,8 @@ const chunkTimeout = 30 * time.Second
 
 // An eventWriter writes server-sent events to one client. Only one goroutine
 // may use it. Writing fails if the client does not take a chunk within the
-// timeout.
+// timeout. The goroutine of the request makes it. A stream may pass it to a goroutine of its
+// own, which then is the only user.
 type eventWriter struct {
 	w            http.ResponseWriter
 	control      *http.ResponseController

@@ -17,7 +17,9 @@ const streamAfter = time.Second
 
 // An exchange is one POST with a request. Its answer is a JSON body, unless
 // messages are sent before the answer or the answer takes long. It is then a
-// stream whose last event is the answer.
+// stream whose last event is the answer. The goroutine of the request makes it and calls
+// finish. The gateway calls the methods of gateway.Stream, and the timer of SlowResponses Slow,
+// from other goroutines. All fields above mu are set by then.
 type exchange struct {
 	server   *Server
 	settings *active
@@ -32,7 +34,8 @@ type exchange struct {
 	over    bool     // guarded by mu; only the answer can be sent
 }
 
-// A streamer is a stream that ends with an answer.
+// A streamer is a stream that ends with an answer. The exchange ends it: finish is called at
+// most once.
 type streamer interface {
 	gateway.Stream
 	// finish sends the answer, if it is not empty, and returns when everything
@@ -52,7 +55,7 @@ func (srv *Server) exchange(w http.ResponseWriter, r *http.Request, settings *ac
 }
 
 // Slow makes the answer a stream and sends its first bytes, so that the client
-// knows that the request is in progress.
+// knows that the request is in progress. The goroutine of the timer calls it.
 func (x *exchange) Slow() {
 	x.mu.Lock()
 	waits := x.stream == nil && !x.over
@@ -78,7 +81,7 @@ func (x *exchange) open() streamer {
 
 // finish sends the answer. An empty answer becomes status 204. Unless the answer is a
 // stream already, the time after which the client may try again is also a header: proxies
-// do not read bodies.
+// do not read bodies. It is called once, and blocks until the answer is written or cannot be.
 func (x *exchange) finish(a *gateway.Answer, status int) {
 	answer := a.Message
 	if x.takes.stream {

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/sessionstore"
 )
 
-// get opens the common stream of a session, or resumes a stream.
+// get opens the common stream of a session, or resumes a stream. Its goroutine writes the
+// stream until it ends.
 func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern() {
 		notAllowed(w, r, "POST")

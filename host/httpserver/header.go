@@ -30,7 +30,8 @@ var nameMembers = map[string]string{
 }
 
 // checkHeaders compares the headers of a modern request with its message. It
-// returns a JSON-RPC error object, or nil if they agree.
+// returns a JSON-RPC error object, or nil if they agree. The functions of this file are pure. A
+// new header that the specification wants compared belongs here.
 func checkHeaders(h http.Header, m *mcp.Message) (rpcErr []byte) {
 	version, said := mcp.TextMember(m.Params, "_meta", mcp.MetaVersion)
 	if !said && len(h["Mcp-Protocol-Version"]) == 1 {

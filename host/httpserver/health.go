@@ -5,14 +5,16 @@ import (
 	"net/http"
 )
 
-// AuditHealth is the state of the audit log, for health checks.
+// AuditHealth is the state of the audit log, for health checks. It is a copy that Options.Audit
+// returns.
 type AuditHealth struct {
 	Failing  bool // it cannot be written
 	Refusing bool // requests are refused, because they cannot be recorded
 }
 
 // health answers health checks without authentication. It returns only
-// statuses. Servers that are not reachable do not make the gateway unhealthy.
+// statuses. Servers that are not reachable do not make the gateway unhealthy. The paths and the
+// members of the body are what monitoring reads: they must stay.
 func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *active) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:

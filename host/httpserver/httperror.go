@@ -12,7 +12,8 @@ import (
 
 // An httpError is the reason why a request is not answered. The client gets it
 // as a JSON-RPC error without an id, because the request may not have been
-// parsed.
+// parsed. It does not change but for text, which the first use sets; it may be used
+// concurrently. Codes and reasons must stay.
 type httpError struct {
 	code    int
 	message string

@@ -20,14 +20,16 @@ import (
 // that is sent to the client, and an endpoint for the client's messages. Its
 // streams cannot be resumed.
 
-// A legacyClient is a client over HTTP+SSE. It exists while its stream is open.
+// A legacyClient is a client over HTTP+SSE. It exists while its stream is open. stream makes it
+// and ends it. Messages of its client may be handled concurrently.
 type legacyClient struct {
 	*gateway.Session
 	owner string
 	out   gateway.Stream
 }
 
-// legacySSE serves the clients over HTTP+SSE.
+// legacySSE serves the clients over HTTP+SSE. The Server has one. Its methods may be called
+// concurrently.
 type legacySSE struct {
 	server *Server
 
@@ -61,7 +63,8 @@ func (ls *legacySSE) serve(w http.ResponseWriter, r *http.Request, settings *act
 }
 
 // stream opens the stream of a new client and serves it until the
-// client disconnects, the session is too old, or the server ends.
+// client disconnects, the session is too old, or the server ends. It blocks as long as the
+// stream is open.
 func (ls *legacySSE) stream(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	if !acceptOf(r.Header).stream {
 		writeError(w, r, http.StatusNotAcceptable, errAcceptGet)

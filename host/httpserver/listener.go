@@ -19,7 +19,9 @@ import (
 )
 
 // A Listener serves the clients of one address, with or without TLS. A Server may
-// have several: one that accepts clients, and earlier ones whose requests end.
+// have several: one that accepts clients, and earlier ones whose requests end. Start makes it.
+// Retire or Shutdown ends it, once. The fields are set by Start and do not change, but for the
+// atomic ones.
 type Listener struct {
 	server   *Server
 	address  origin.Address
@@ -38,7 +40,7 @@ type listenerKey struct{}
 func listenerOf(r *http.Request) *Listener { return r.Context().Value(listenerKey{}).(*Listener) }
 
 // Start answers requests that arrive at l, with TLS if secure is not nil. Retire or
-// Shutdown ends that.
+// Shutdown ends that. The listener owns l then. Its goroutines are part of work of the Server.
 func (srv *Server) Start(l net.Listener, secure *TLS) *Listener {
 	x := &Listener{server: srv, address: origin.AddressOf(l.Addr()), draining: make(chan struct{})}
 	var config *tls.Config
@@ -114,7 +116,7 @@ func (l *Listener) Retire() {
 }
 
 // close ends all requests and closes all connections. Responses that are being written
-// have shutdownTime to finish.
+// have shutdownTime to finish. It is called once and blocks.
 func (l *Listener) close() {
 	l.cancel(errAbandoned)
 	limited, cancel := context.WithTimeout(context.Background(), shutdownTime)

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// post handles a POST, which has one message.
+// post handles a POST, which has one message. The goroutine of the request runs it and
+// everything below, and waits for the answer of the gateway.
 func (srv *Server) post(w http.ResponseWriter, r *http.Request, p authn.Principal, settings *active) {
 	takes := acceptOf(r.Header)
 	if !takes.json && !takes.stream {

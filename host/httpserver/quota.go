@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A requestQuota is a quota and the errors for requests above it.
+// A requestQuota is a quota and the errors for requests above it. It is immutable but for the
+// Quota, which may be used concurrently. A unit that acquire took must be released once.
 type requestQuota struct {
 	*limit.Quota
 	full      *httpError // all clients together use the quota

@@ -17,7 +17,7 @@ var errPanic = &httpError{code: mcp.CodeInternal, message: "internal error in ju
 
 // recoverPanic answers a request whose handler panicked. Defer it. If the
 // response has begun, it closes the connection, so that the client notices the
-// incomplete answer.
+// incomplete answer. This file handles panics of handlers; goroutines of streams use logPanic.
 func (srv *Server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	p := recover()
 	if p == nil {

@@ -6,7 +6,8 @@ import (
 )
 
 // refusals counts the requests of clients that were refused before they were parsed, by
-// reason. The reasons are words of this program, so there are few.
+// reason. The reasons are words of this program, so there are few. The admission has one. It
+// may be used concurrently.
 type refusals struct {
 	mu sync.Mutex
 	by map[string]uint64 // guarded by mu

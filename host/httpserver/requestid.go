@@ -10,7 +10,8 @@ import (
 const requestIDHeader = "X-Request-Id"
 
 // setRequestID gives a request an id and repeats it in the response: the client's, if it
-// is a valid one, and otherwise a random one.
+// is a valid one, and otherwise a random one. It must be called before requestID and
+// correlated, which read the id from the head of the response.
 func setRequestID(w http.ResponseWriter, r *http.Request) {
 	given := r.Header[requestIDHeader]
 	if len(given) == 1 && tracing.ValidRequestID(given[0]) {

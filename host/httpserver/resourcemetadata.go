@@ -15,7 +15,8 @@ const metadataPath = "/.well-known/oauth-protected-resource"
 const EndpointPath = "/mcp"
 
 // resourceMetadata tells clients without credentials where to get a token (RFC 9728
-// section 2). It needs no authentication and has nothing but the configured issuers.
+// section 2). It needs no authentication and has nothing but the configured issuers. Clients
+// find their authorization server with it: the members are those of RFC 9728.
 func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, settings *active) {
 	if why := checkOrigin(r, settings); why != nil {
 		writeError(w, r, http.StatusForbidden, why)

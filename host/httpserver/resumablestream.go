@@ -17,7 +17,9 @@ import (
 
 // A resumableStream is the stream of a request in a session. Messages go into
 // the session's log. A logReader writes them from there to the client, also
-// after the client has reconnected.
+// after the client has reconnected. An exchange makes it with a goroutine that runs a
+// logReader; finish waits for that. The methods of gateway.Stream may be called concurrently.
+// The messages belong to the log from then on.
 type resumableStream struct {
 	log    *sessionstore.Log
 	number uint32
@@ -26,7 +28,8 @@ type resumableStream struct {
 }
 
 // A finalAnswer is the answer that ends a stream. The log may drop it before
-// its client has read it, if other clients' answers are large.
+// its client has read it, if other clients' answers are large. The stream sets it and its
+// reader reads it, on two goroutines.
 type finalAnswer struct {
 	mu      sync.Mutex
 	message sendqueue.Message // guarded by mu
@@ -76,7 +79,8 @@ func (s *resumableStream) finish(answer sendqueue.Message) {
 	<-s.done
 }
 
-// A logReader writes a stream of a session's log to a client as it grows.
+// A logReader writes a stream of a session's log to a client as it grows. One goroutine uses
+// it: that of a GET, or the one of a resumableStream.
 type logReader struct {
 	server      *Server
 	settings    *active
@@ -249,7 +253,8 @@ func (l *logReader) end(kind, reason string) error {
 	return errors.Join(l.events.event(kind, "", fmt.Appendf(nil, `{"reason":%q}`, reason)), l.events.flush())
 }
 
-// id returns an event id: the stream and the position.
+// id returns an event id: the stream and the position. Clients send ids back in Last-Event-ID,
+// perhaps to another process: their form must stay.
 func (l *logReader) id(at uint64) string {
 	return strconv.FormatUint(uint64(l.number), 10) + "-" + strconv.FormatUint(at, 10)
 }

@@ -28,7 +28,9 @@ type Options struct {
 }
 
 // A Server serves the gateway over HTTP. One endpoint serves clients of both
-// eras.
+// eras. Its methods may be called concurrently, but for Apply and Shutdown, which package host
+// calls one at a time. The fields are set by New; the ones that change have locks of their own.
+// handling makes Shutdown wait for handlers.
 type Server struct {
 	gateway   *gateway.Gateway
 	log       hclog.Logger
@@ -88,7 +90,7 @@ func New(o Options) (*Server, error) {
 	return srv, nil
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers one request. net/http calls it on a goroutine for each request.
 func (srv *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	srv.handling.RLock()
 	defer srv.handling.RUnlock()

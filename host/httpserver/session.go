@@ -25,7 +25,8 @@ const sessionRefused = "refused"
 // up.
 const maxSessionID = 128
 
-// beginSession creates the gateway's part of a new or restored session.
+// beginSession creates the gateway's part of a new or restored session. The session store calls
+// beginSession and endSession, once for each session.
 func (srv *Server) beginSession(s *sessionstore.Session) any {
 	// Each request sets its principal.
 	c := gateway.Client{Out: &commonStream{s.Log()}, Changed: s.SetState, Session: sessionDigest(s.ID)}
@@ -61,7 +62,8 @@ func (srv *Server) endSession(s *sessionstore.Session) {
 }
 
 // A sessionClient is the Client of a session: the gateway's session and the state of
-// its streams.
+// its streams. The session store keeps it with its session, from beginSession to endSession.
+// Its methods may be called concurrently.
 type sessionClient struct {
 	*gateway.Session
 
@@ -161,7 +163,8 @@ func (srv *Server) deleteSession(w http.ResponseWriter, r *http.Request, p authn
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// A commonStream is the stream of a session that belongs to no request.
+// A commonStream is the stream of a session that belongs to no request. It is immutable; its
+// methods may be called concurrently and do not wait.
 type commonStream struct{ log *sessionstore.Log }
 
 var _ gateway.Stream = (*commonStream)(nil)

@@ -11,7 +11,7 @@ import (
 )
 
 // Settings are the options of a Server that may change while it serves. They are
-// immutable.
+// immutable. Package host makes them of the configuration for New and Apply.
 type Settings struct {
 	// Auth authenticates clients. Nil accepts every client as authn.Anonymous.
 	Auth authn.Authenticator
@@ -75,7 +75,8 @@ func (srv *Server) Apply(s Settings) {
 	srv.endRefusedStreams(settings)
 }
 
-// activate returns settings with the server's quotas, which it resizes.
+// activate returns settings with the server's quotas, which it resizes. New and Apply call it.
+// The quotas themselves stay, so that units in use count on.
 func (srv *Server) activate(s Settings) *active {
 	s.Sessions.Shares = s.Shares.Sessions
 	resize := func(q *limit.Quota, max int, shares limit.Shares, kind, attribute, share string) requestQuota {

@@ -22,7 +22,8 @@ func (srv *Server) Failed() <-chan error { return srv.failed }
 // Shutdown closes the server, whose last listener is l. First it is not ready for the
 // ready delay, and still serves. Then it accepts no new requests, ends all streams and waits
 // for requests in flight. leave closes the address before that: a connection that nothing
-// accepts any longer would wait for the end of the process.
+// accepts any longer would wait for the end of the process. It is called once and blocks until
+// all goroutines of the server have ended.
 func (srv *Server) Shutdown(l *Listener, leave func()) {
 	close(srv.leaving)
 	if delay := srv.active.Load().ReadyDelay; delay > 0 {
@@ -73,7 +74,7 @@ func (srv *Server) drain(l *Listener, leave func()) {
 // errAbandoned is the outcome of a request that has not ended within the drain time.
 var errAbandoned = fault.New(fault.UpstreamStopped, "junctor is shutting down; the call may have been executed")
 
-// cancelAll ends the requests of all listeners.
+// cancelAll ends the requests of all listeners. It does not wait.
 func (srv *Server) cancelAll() {
 	for _, l := range srv.listeners.list() {
 		l.cancel(errAbandoned)

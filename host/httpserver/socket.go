@@ -19,7 +19,9 @@ var keepalive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interv
 // unixPrefix is the prefix of the address of a unix socket.
 const unixPrefix = "unix:"
 
-// A Socket is a bound address. Turns accept its connections, one after another.
+// A Socket is a bound address. Turns accept its connections, one after another. Package host
+// makes it and closes it; it outlives the listeners that serve it, so that a reload loses no
+// connection.
 type Socket struct {
 	deadlineListener
 	accepting chan struct{} // holds a token while no turn accepts

@@ -13,7 +13,8 @@ import (
 const streamQueueBytes = 4 << 20
 
 // An sseStream is the stream of a modern request, or of a client over HTTP+SSE.
-// It cannot be resumed.
+// It cannot be resumed. The exchange, or the stream of a client over HTTP+SSE, owns it and ends
+// it with finish. Its queue may be used concurrently.
 type sseStream struct {
 	*sendqueue.Queue
 	alive *time.Timer
@@ -54,7 +55,8 @@ func (s *sseStream) finish(answer sendqueue.Message) {
 	_ = s.Close()
 }
 
-// An eventSink writes messages as events and everything else verbatim.
+// An eventSink writes messages as events and everything else verbatim. Only the goroutine that
+// writes the queue calls its methods.
 type eventSink struct {
 	*eventWriter
 	dropped  atomic.Pointer[sendqueue.Queue] // the queue, which counts dropped messages

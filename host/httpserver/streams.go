@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// A clientStream is an open stream that the server may end before its client does.
+// A clientStream is an open stream that the server may end before its client does. It does not
+// change once it is registered.
 type clientStream struct {
 	request   *http.Request
 	principal authn.Principal
@@ -139,7 +140,7 @@ func (s *clientStream) accepted(settings *active, deadline time.Time) bool {
 const recheckTime = 2 * time.Second
 
 // endRefusedStreams ends the streams of clients whose credentials are not accepted any
-// longer.
+// longer. It checks the streams one after another, on the goroutine of Apply.
 func (srv *Server) endRefusedStreams(settings *active) {
 	deadline := time.Now().Add(recheckTime)
 	srv.streams.end(func(s *clientStream) bool { return !s.accepted(settings, deadline) }, errRefused)

@@ -32,7 +32,8 @@ const reloadInterval = time.Second
 var protocols = []string{"h2", "http/1.1"}
 
 // TLS holds the certificates of a listener, and loads the files again when they have
-// changed. Its methods may be called concurrently.
+// changed. Its methods may be called concurrently. Package host makes one for each listener
+// with TLS; there is nothing to close.
 type TLS struct {
 	files Certificates
 	log   hclog.Logger

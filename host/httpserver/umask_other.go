@@ -3,5 +3,5 @@
 package httpserver
 
 // withPrivateUmask calls do. On this system the directory decides who may use a
-// file.
+// file. Listen calls it for a unix socket.
 func withPrivateUmask(do func()) { do() }

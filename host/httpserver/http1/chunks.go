@@ -10,7 +10,7 @@ const (
 	maxTrailers = 8 << 10 // bytes of all trailers
 )
 
-// A chunks tracks the framing of a chunked body.
+// A chunks tracks the framing of a chunked body. It is part of a Reader and has its one user.
 type chunks struct {
 	state    chunkState
 	left     int64  // remaining bytes of the chunk's data

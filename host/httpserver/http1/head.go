@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// A framing says where the body of a request ends.
+// A framing says where the body of a request ends. The functions of this file are pure and do
+// not keep the bytes.
 type framing struct {
 	length  int64 // bytes of a body that is not chunked
 	chunked bool

@@ -24,7 +24,7 @@ const malformedHead = "malformed\r\n\r\n"
 
 // A Reader reads requests of one connection and passes on only checked bytes.
 // It withholds the head of a request until the head is complete and checked.
-// Only one goroutine may use it at a time.
+// Only one goroutine may use it at a time. There is nothing to close.
 type Reader struct {
 	in    io.Reader
 	state state

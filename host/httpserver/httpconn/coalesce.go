@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// A coalescer joins the two writes of a response to one.
+// A coalescer joins the two writes of a response to one. One goroutine uses it: the one that
+// answers the request of its connection.
 type coalescer struct {
 	to   net.Conn
 	held []byte // the first piece, until the second one comes
@@ -21,7 +22,7 @@ var coalescers = sync.Pool{New: func() any { return new(coalescer) }}
 
 // Coalesce calls write, which writes a body of size bytes to the response of r.
 // The response leaves in one write if the connection is one of a Listener with
-// HTTP/1.
+// HTTP/1. It must be called at most once for a response, and nothing else may write meanwhile.
 func Coalesce(r *http.Request, size int, write func()) {
 	c := connOf(r)
 	if c == nil || size < coalesceMin {

@@ -39,7 +39,8 @@ func (s *connSet) add(c *conn) {
 	s.open[c] = struct{}{}
 }
 
-// A conn is a connection with HTTP/1.
+// A conn is a connection with HTTP/1. net/http owns and closes it. Its goroutines read and
+// write; the goroutines of Listener.Run read the atomic fields and call unread.
 type conn struct {
 	net.Conn
 	set      *connSet
@@ -101,7 +102,8 @@ func baseOf(c net.Conn) *countedConn {
 	return base
 }
 
-// A countedConn is a connection that a limiter has accepted.
+// A countedConn is a connection that a limiter has accepted. The limiter makes it; Close
+// returns its place, once.
 type countedConn struct {
 	net.Conn
 	release func()

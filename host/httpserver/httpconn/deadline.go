@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// stateChanged sets the time limits of a connection from request to request.
+// stateChanged sets the time limits of a connection from request to request. http.Server calls
+// it as its ConnState.
 func (s *connSet) stateChanged(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {
@@ -28,7 +29,9 @@ func (s *connSet) stateChanged(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// LimitBody sets the end of the time for reading the body of a request.
+// LimitBody sets the end of the time for reading the body of a request. LimitBody, UnlimitBody
+// and LimitWrite are for the goroutine that answers r. With HTTP/2 they set net/http's own
+// deadlines.
 func LimitBody(w http.ResponseWriter, r *http.Request, end time.Time) {
 	if c := connOf(r); c != nil {
 		c.due.Store(end.UnixNano())
@@ -67,7 +70,7 @@ func (s *connSet) deadlineInterval() time.Duration {
 
 // enforceDeadlines ends reading or writing on connections whose time is over, until ctx
 // ends. A limit is exceeded by a twentieth of the shortest limit at most, and by a
-// second at most.
+// second at most. It runs on a goroutine of Listener.Run.
 func (s *connSet) enforceDeadlines(ctx context.Context) {
 	interval := s.deadlineInterval()
 	tick := time.NewTicker(interval)
@@ -111,7 +114,7 @@ func (s *connSet) late(now time.Time, dueOf func(*conn) *atomic.Int64) []*conn {
 }
 
 // closeIdle closes the connection that has been idle for the longest time, and
-// reports whether there was one.
+// reports whether there was one. The limiter calls it on the goroutine that accepts.
 func (s *connSet) closeIdle() bool {
 	s.mu.Lock()
 	var oldest *conn

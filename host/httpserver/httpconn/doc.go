@@ -33,6 +33,11 @@
 // Connections with HTTP/2 pass through after the handshake. They keep net/http's
 // own deadlines.
 //
+// Packages httpserver and host (for the console) use it. A Listener has three kinds of
+// goroutines: the one of http.Server that accepts, one for each TLS handshake, and the two of
+// Run, which check all connections. The exported functions with a request are for the goroutine
+// that answers it.
+//
 // Files, from the top: listener.go, handshake.go, limiter.go, descriptors_unix.go,
 // descriptors_other.go, deadline.go, conn.go, unread.go, unread_linux.go, unread_other.go,
 // coalesce.go, slowresponses.go.

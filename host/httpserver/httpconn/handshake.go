@@ -12,7 +12,9 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// A handshaker is a listener that returns TLS connections after their handshakes.
+// A handshaker is a listener that returns TLS connections after their handshakes. A Listener
+// has one. One goroutine accepts, and each handshake has its own; Close ends them, and work
+// waits for them.
 type handshaker struct {
 	net.Listener
 	config  *tls.Config
@@ -38,7 +40,8 @@ func newHandshaker(l net.Listener, config *tls.Config, timeout func() time.Durat
 	return h
 }
 
-// acceptAll accepts connections until the listener is closed.
+// acceptAll accepts connections until the listener is closed. It runs on a goroutine of its
+// own.
 func (h *handshaker) acceptAll() {
 	for {
 		conn, err := h.Listener.Accept()
@@ -53,7 +56,8 @@ func (h *handshaker) acceptAll() {
 	}
 }
 
-// handshake performs one handshake and delivers or closes the connection.
+// handshake performs one handshake and delivers or closes the connection. It runs on a
+// goroutine of its own and closes conn if it fails.
 func (h *handshaker) handshake(conn net.Conn) {
 	timeout := h.timeout()
 	ctx, cancel := context.WithTimeout(h.ctx, timeout)

@@ -17,7 +17,8 @@ import (
 const reportInterval = time.Minute
 
 // A limiter is a listener that limits the open connections, in total and per
-// address. The total leaves file descriptors for servers, plugins and files.
+// address. The total leaves file descriptors for servers, plugins and files. A Listener has
+// one. One goroutine accepts; connections are released from any.
 type limiter struct {
 	net.Listener
 	conns       *connSet // have the limit per address; idle ones are closed to make space

@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/httpserver/http1"
 )
 
-// Options configure a Listener.
+// Options configure a Listener. AddressKey may be called concurrently.
 type Options struct {
 	TLS    *tls.Config // nil: no TLS
 	Limits             // those at the start; see Listener.SetLimits
@@ -29,7 +29,8 @@ type Options struct {
 }
 
 // A Listener accepts connections for one http.Server. It limits their number,
-// their time and what they may send. Its methods may be called concurrently.
+// their time and what they may send. Its methods may be called concurrently. Close ends it, and
+// Wait and the end of Run show that its goroutines have ended.
 type Listener struct {
 	net.Listener
 	conns      connSet
@@ -60,7 +61,8 @@ func (l *Listener) Attach(server *http.Server) {
 	server.ConnContext, server.ConnState = withConn, l.conns.stateChanged
 }
 
-// Run enforces the time limits until ctx ends.
+// Run enforces the time limits until ctx ends. It blocks; the caller runs it on a goroutine of
+// its own.
 func (l *Listener) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	work.Go(func() { l.conns.enforceDeadlines(ctx) })

@@ -17,7 +17,8 @@ type SlowResponse interface {
 }
 
 // SlowResponses calls the method Slow of each response that takes longer than a
-// limit. All responses share one timer. Its methods may be called concurrently.
+// limit. All responses share one timer. Its methods may be called concurrently. There is
+// nothing to close.
 type SlowResponses[R SlowResponse] struct {
 	after time.Duration
 
@@ -63,7 +64,7 @@ func (s *SlowResponses[R]) Len() int {
 }
 
 // check calls Slow for the responses above the limit. The timer runs only while
-// there are responses to check.
+// there are responses to check. It is the timer's function; it calls Slow without the lock.
 func (s *SlowResponses[R]) check() {
 	now := time.Now()
 	var slow []R

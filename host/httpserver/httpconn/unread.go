@@ -16,7 +16,7 @@ func (s *connSet) unreadInterval() time.Duration {
 	return max(time.Millisecond, min(maxUnreadInterval, s.limits.Load().Send/10))
 }
 
-// An unread is the last check of a connection.
+// An unread is the last check of a connection. Only the goroutine of closeUnread uses it.
 type unread struct {
 	acked uint64    // bytes that the client's system had acknowledged
 	since time.Time // first check with that number; zero: no bytes wait
@@ -35,7 +35,7 @@ func MarkStream(r *http.Request) (done func()) {
 }
 
 // closeUnread closes connections whose clients do not read their streams, until
-// ctx ends.
+// ctx ends. It runs on a goroutine of Listener.Run.
 func (s *connSet) closeUnread(ctx context.Context) {
 	interval := s.unreadInterval()
 	tick := time.NewTicker(interval)

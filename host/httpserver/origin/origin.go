@@ -1,5 +1,6 @@
 // Package origin refuses requests that a web page in the user's browser could send to a
-// server on this machine.
+// server on this machine. Packages httpserver and console use it. It keeps no state: values do
+// not change once they are made and may be used concurrently.
 package origin
 
 import (
