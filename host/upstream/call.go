@@ -14,7 +14,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A Call is a request on behalf of a client.
+// A Call is a request on behalf of a client. The caller owns it, and must not change it until
+// Call has returned. Progress and the Peer with About are called on the goroutine that reads
+// the connection.
 type Call struct {
 	Method string
 	Params []byte // for the server; Call adds the progress token and the members of the era
@@ -78,7 +80,8 @@ func (r *Reply) Release() {
 
 // Call sends a request to the server and waits for the response. It connects first
 // if necessary. It returns an error if the permit does not cover the call. It does not
-// change the call.
+// change the call. It blocks until the response, the timeout or the end of ctx. The caller
+// releases the reply.
 func (u *Upstream) Call(ctx context.Context, call *Call) (*Reply, error) {
 	if !call.permitted(u.opts.Name) {
 		return nil, fault.In(u.opts.Name, fault.New(fault.Denied, "a call without a permit for it"))
@@ -86,7 +89,8 @@ func (u *Upstream) Call(ctx context.Context, call *Call) (*Reply, error) {
 	return u.call(ctx, call)
 }
 
-// Ask sends a request of the host itself, which contains no input of a client.
+// Ask sends a request of the host itself, which contains no input of a client. As for Call, the
+// caller releases the reply.
 func (u *Upstream) Ask(ctx context.Context, method string, params []byte) (*Reply, error) {
 	reply, err := u.call(ctx, &Call{Method: method, Params: params, internal: true})
 	reply.Release() // the host bounds the memory of these responses itself

@@ -9,7 +9,8 @@ import (
 const maxExtensions = 1000
 
 // A callClock measures the timeout of a call. It is paused while the server waits
-// for the response to one of its own requests.
+// for the response to one of its own requests. It is part of a pending. Its methods may be
+// called concurrently.
 type callClock struct {
 	d time.Duration // 0: there is no timeout
 

@@ -31,7 +31,11 @@ const (
 	modernEra
 )
 
-// A conn is one connection to the server, including its handshake.
+// A conn is one connection to the server, including its handshake. An attempt makes it. It ends
+// with its link: because the server ended that, or by close. One goroutine reads (dispatcher),
+// one writes (writer.out), and watchWriter waits for the latter. Fields above table, and table
+// to listener, are set by newConn. Those of the handshake do not change after it and are read
+// when the connection is ready.
 type conn struct {
 	up   *Upstream
 	link Link
@@ -88,7 +92,8 @@ func newConn(u *Upstream, link Link) *conn {
 	return c
 }
 
-// read handles all messages of the server and ends the connection afterwards.
+// read handles all messages of the server and ends the connection afterwards. It runs on a
+// goroutine of its own, from newConn on.
 func (c *conn) read() { c.terminate(c.dispatcher.readAll()) }
 
 func (d *dispatcher) readAll() (err error) {
@@ -192,7 +197,8 @@ func (c *conn) watchWriter() {
 	}
 }
 
-// terminate ends the connection and fails every pending call.
+// terminate ends the connection and fails every pending call. The reading goroutine calls it,
+// once, at its end.
 func (c *conn) terminate(err error) {
 	all, ending := c.table.drain()
 	switch {
@@ -217,7 +223,8 @@ func (c *conn) terminate(err error) {
 }
 
 // close ends the connection. It cancels the calls in flight with the given reason,
-// then closes the link within grace.
+// then closes the link within grace. It blocks until the connection has ended, so the reading
+// goroutine must not call it. It may be called more than once.
 func (c *conn) close(reason string, grace time.Duration) {
 	open := c.table.setEnding()
 	ctx, cancel := context.WithTimeout(context.Background(), cancelWindow)

@@ -11,7 +11,8 @@ import (
 )
 
 // Connect waits until the upstream is ready and connects it if necessary.
-// Concurrent callers share one attempt, which continues if a caller gives up.
+// Concurrent callers share one attempt, which continues if a caller gives up. This file has the
+// waits of callers for a connection; the attempt itself is in start.go.
 func (u *Upstream) Connect(ctx context.Context) error { return u.connectFor(ctx, ForList) }
 
 func (u *Upstream) connectFor(ctx context.Context, priority Priority) error {
@@ -23,7 +24,7 @@ func (u *Upstream) connectFor(ctx context.Context, priority Priority) error {
 }
 
 // get returns a ready connection. It stays open until put is called, unless it
-// fails.
+// fails. It blocks until the upstream is ready or cannot be.
 func (u *Upstream) get(ctx context.Context, priority Priority) (*conn, error) {
 	u.mu.Lock()
 	u.users++
@@ -128,7 +129,8 @@ func (u *Upstream) failed(err error) {
 	u.opts.Peer.Disconnected(u, err)
 }
 
-// watch waits for the end of a connection and records it.
+// watch waits for the end of a connection and records it. It runs on a goroutine of its own for
+// each connection.
 func (u *Upstream) watch(c *conn) {
 	<-c.done
 	stamp := u.opts.credentials()
@@ -152,7 +154,7 @@ func (u *Upstream) watch(c *conn) {
 }
 
 // reconnect retries while there are subscriptions. Subscribers make no calls that
-// would reconnect the server.
+// would reconnect the server. It runs on a goroutine of its own.
 func (u *Upstream) reconnect() {
 	for {
 		u.mu.Lock()

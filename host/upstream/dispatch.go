@@ -226,7 +226,8 @@ func withoutSubscription(params []byte) []byte {
 }
 
 // handleRequest answers a request of the server in a new goroutine, because a
-// person may have to answer. It holds the request's memory until then.
+// person may have to answer. It holds the request's memory until then. The goroutine is counted
+// in handlers of the connection.
 func (d *dispatcher) handleRequest(m *mcp.Message, held *limit.Hold) {
 	id := append(mcp.ID(nil), m.ID...)
 	refuse := func(code int, why, message string) {

@@ -21,7 +21,8 @@ const probeTime = 3 * time.Second
 // errRefused marks a handshake whose initialize request returned an error.
 var errRefused = errors.New("refused initialize")
 
-// A handshake negotiates the revision of a connection.
+// A handshake negotiates the revision of a connection. The goroutine of the attempt owns it,
+// and waits for each response; the reading goroutine runs meanwhile.
 type handshake struct{ conn *conn }
 
 // run negotiates the protocol revision. again is true if the server ended

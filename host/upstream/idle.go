@@ -15,7 +15,7 @@ const (
 	idleHot  = 5 * time.Minute
 )
 
-// An idleClock closes a connection after its idle time. The owner's lock guards it.
+// An idleClock closes a connection after its idle time. The mu of the Upstream guards it.
 type idleClock struct {
 	rule  Idle
 	timer *time.Timer

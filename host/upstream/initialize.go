@@ -13,7 +13,8 @@ import (
 
 // initialize performs the handshake of the revisions before 2026-07-28. late is an
 // unanswered server/discover request, or nil. If its response shows a modern server,
-// initialize completes the modern handshake instead.
+// initialize completes the modern handshake instead. It runs on the goroutine of the attempt,
+// after handshake.go found no modern server.
 func (h *handshake) initialize(ctx context.Context, late *pending) error {
 	u := h.conn.up
 	want := u.opts.Revision

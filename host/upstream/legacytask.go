@@ -34,7 +34,8 @@ func taskParams(params []byte, timeout time.Duration) []byte {
 
 // awaitTask returns the result of the task that a call was answered with, and the request that
 // it came with. A server may also answer the call itself. The task is cancelled if there is no
-// result.
+// result. It runs on the goroutine of the call and blocks. This file is for tasks that the host
+// makes of calls at legacy servers; tasks.go is for those of modern clients.
 func (c *conn) awaitTask(
 	ctx context.Context, call *Call, first *pending, answered *Reply, begun time.Time,
 ) (*pending, *Reply, error) {

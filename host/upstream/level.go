@@ -51,7 +51,8 @@ func (c *conn) syncLevel() <-chan struct{} {
 	return told
 }
 
-// awaitLevel waits until the server has the current log level.
+// awaitLevel waits until the server has the current log level. The goroutine of a call blocks
+// in it for at most levelTime.
 func (c *conn) awaitLevel(ctx context.Context) {
 	c.up.mu.Lock()
 	told := c.syncLevel()

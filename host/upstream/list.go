@@ -12,7 +12,7 @@ import (
 // listTime limits the time for all pages of a list.
 const listTime = 30 * time.Second
 
-// A Listing is a complete list of a server, with verbatim items.
+// A Listing is a complete list of a server, with verbatim items. The caller owns it.
 type Listing struct {
 	Items [][]byte
 	TTL   time.Duration // validity according to the server; 0 if unknown
@@ -35,7 +35,8 @@ type Unfinished struct {
 // unfinishedMeta is the member of a list's _meta that holds Unfinished.
 const unfinishedMeta = "junctor/unfinished"
 
-// A ListKind identifies one of the lists of MCP.
+// A ListKind identifies one of the lists of MCP. The four values below are all; they are
+// compared with ==.
 type ListKind struct {
 	Method     string // the list method
 	Member     string // the member of the result with the items
@@ -53,7 +54,7 @@ var (
 
 // List requests all pages of a list and connects first if necessary. It returns an
 // empty list if the server lacks the capability, and a degraded list if a page is
-// faulty. It returns an error only if the connection fails.
+// faulty. It returns an error only if the connection fails. It blocks. The catalog calls it.
 func (u *Upstream) List(ctx context.Context, kind ListKind) (Listing, error) {
 	c, err := u.get(ctx, ForList)
 	if err != nil {

@@ -42,7 +42,9 @@ type filter struct {
 	Tasks     []string `json:"taskIds,omitempty"`
 }
 
-// A listenRequest is a listen request that is renewed until it is no longer needed.
+// A listenRequest is a listen request that is renewed until it is no longer needed. The
+// subscriptions, or the listener for lists, own it; closing stop ends its goroutine. The
+// functions are called on that goroutine.
 type listenRequest struct {
 	filter    filter
 	stop      chan struct{}   // closed when the request is no longer needed
@@ -54,7 +56,8 @@ type listenRequest struct {
 }
 
 // A listener keeps the listen requests of a connection to a modern server, and reports the
-// changes that one may have missed.
+// changes that one may have missed. A conn has one. lists is set once, by the handshake; the
+// goroutines of its listen requests use it.
 type listener struct {
 	conn  *conn
 	lists *listenRequest // list changes; nil without any
@@ -88,7 +91,7 @@ func (s *listener) notifyResourceUpdated(uri string) {
 }
 
 // notifyMissed delivers all notifications that a legacy server may have sent during a gap
-// in the transport.
+// in the transport. The reading goroutine calls it.
 func (s *listener) notifyMissed() {
 	if s.conn.era.Load() != legacyEra {
 		return // each listen request handles its own gaps
@@ -161,7 +164,8 @@ func (s *listener) sendListen(l *listenRequest) *pending {
 	return p
 }
 
-// keepListening renews a listen request whenever the server ends it.
+// keepListening renews a listen request whenever the server ends it. It runs on a goroutine of
+// its own for each listen request.
 func (s *listener) keepListening(l *listenRequest, p *pending) {
 	err := s.awaitAcknowledgement(l, p)
 	l.onStarted(err)
@@ -295,7 +299,8 @@ func (s *listener) renewLists(after *listenRequest) {
 	}
 }
 
-// handleAcknowledged handles notifications/subscriptions/acknowledged.
+// handleAcknowledged handles notifications/subscriptions/acknowledged. The reading goroutine
+// calls it; it does not wait.
 func (s *listener) handleAcknowledged(params []byte) {
 	p := s.conn.table.pendingByID(mcp.ID(mcp.Member(params, "_meta", mcp.MetaSubscription)))
 	if p == nil || p.acknowledged == nil {

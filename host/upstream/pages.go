@@ -20,7 +20,8 @@ const (
 	shownCursor = 40 // bytes of a cursor in a note
 )
 
-// A pageReader collects the pages of one list. The zero value expects the first page.
+// A pageReader collects the pages of one list. The zero value expects the first page. The
+// goroutine of List owns it. The limits protect the host: they hold for every server.
 type pageReader struct {
 	Listing
 	cursor []byte // of the next page, as JSON; nil for the first

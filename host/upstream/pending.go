@@ -12,7 +12,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A pending is an unanswered request to the server.
+// A pending is an unanswered request to the server. The goroutine of the caller makes it and
+// receives the answer. The one that takes it out of the request table sends the answer. The
+// fields without another guard are set before it is registered.
 type pending struct {
 	id         uint64
 	method     string
@@ -71,7 +73,8 @@ func (c *conn) sendError(err error) error {
 		WithHint("try again later; read the log of the server if it stays like this")
 }
 
-// wait waits for the response to a request. It cancels the request if ctx ends.
+// wait waits for the response to a request. It cancels the request if ctx ends. It blocks on
+// the goroutine of the caller.
 func (c *conn) wait(ctx context.Context, p *pending) (*Reply, error) {
 	select {
 	case a := <-p.answer:

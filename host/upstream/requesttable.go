@@ -9,7 +9,8 @@ import (
 )
 
 // A requestTable has the unanswered requests of one connection, in both directions. Its
-// methods may be called concurrently.
+// methods may be called concurrently. A conn has one. The rule of the table: the caller that
+// removes a request answers it, so each gets one answer.
 type requestTable struct {
 	mu             sync.Mutex
 	last           uint64                        // guarded by mu; id of the newest request

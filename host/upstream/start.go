@@ -38,11 +38,13 @@ func (u *Upstream) raise(priority Priority) {
 	}
 }
 
-// An attempt connects an upstream once.
+// An attempt connects an upstream once. One goroutine runs it (connect); there is one attempt
+// at a time.
 type attempt struct{ up *Upstream }
 
 // connect waits for its turn, opens the link and performs the
-// handshake. ctx is that of the upstream, with the span of the caller that began it.
+// handshake. ctx is that of the upstream, with the span of the caller that began it. It runs on
+// a goroutine of its own that Upstream.ready starts.
 func (a *attempt) connect(ctx context.Context) {
 	if err := a.prepare(ctx); err != nil {
 		a.up.failed(err)
@@ -168,7 +170,7 @@ func (a *attempt) open(clock *startClock) (*conn, error) {
 }
 
 // endStart closes the connection of a failed start in the background. Close and the
-// next attempt wait for it.
+// next attempt wait for it. It does not wait.
 func (a *attempt) endStart(c *conn) {
 	grace, ended := startGrace, make(chan struct{})
 	if a.up.opts.Launcher != "" {

@@ -13,7 +13,8 @@ import (
 //
 // A start with a launcher has the install timeout. Any other start has the start
 // timeout, which restarts with each line on standard error, but at most the install
-// timeout in total.
+// timeout in total. The goroutine of the attempt makes and stops it. The methods may be called
+// concurrently.
 type startClock struct {
 	parent  context.Context
 	begun   time.Time
@@ -123,7 +124,7 @@ func (s *startClock) lastLine() string {
 const observeEvery = 500 * time.Millisecond
 
 // observe extends the deadline while the server prints lines on standard error. It
-// returns when the attempt or the connection ends.
+// returns when the attempt or the connection ends. It runs on a goroutine of its own.
 func (s *startClock) observe(c *conn) {
 	w, ok := c.link.(Diagnoser)
 	if !ok {

@@ -33,7 +33,8 @@ const (
 // holds it for installTime at most. One place is reserved for starts without a
 // launcher.
 //
-// A nil queue has no limit. Its methods may be called concurrently.
+// A nil queue has no limit. Its methods may be called concurrently. Package host makes one for
+// all servers of the process; there is nothing to close.
 type StartQueue struct {
 	places int
 
@@ -42,7 +43,8 @@ type StartQueue struct {
 	waiting []*place // guarded by mu; in order of arrival
 }
 
-// A place is one start in the queue, waiting or admitted.
+// A place is one start in the queue, waiting or admitted. An attempt owns it, and must call
+// leave.
 type place struct {
 	queue    *StartQueue
 	installs bool

@@ -12,7 +12,7 @@ import (
 
 // strayCount remembers how many texts of a connection that are no messages an error has
 // already named, so that an old one does not explain every later timeout. The zero value is
-// empty.
+// empty. A conn has one. It may be used concurrently.
 type strayCount struct {
 	mu            sync.Mutex
 	named, before uint64    // guarded by mu; up to the last error, and up to the one before

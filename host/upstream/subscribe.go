@@ -44,7 +44,7 @@ type subscriptions struct {
 }
 
 // Subscribe subscribes to the changes of a resource. The permit must cover the
-// resource. Each call needs one Unsubscribe.
+// resource. Each call needs one Unsubscribe. It blocks until the server has answered.
 func (u *Upstream) Subscribe(ctx context.Context, permit policy.Permit, uri string) error {
 	if !permit.CoversItem(policy.Item{Server: u.opts.Name, Kind: policy.Resource, Name: uri}) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a subscription without a permit for it"))
@@ -231,7 +231,8 @@ func (ss *subscriptions) awaitUnsubscribed(c *conn, t topic, p *pending) {
 }
 
 // resubscribe renews the subscriptions on a new connection, before any other
-// request. It does not wait for the responses. A rejected subscription is only logged.
+// request. It does not wait for the responses. A rejected subscription is only logged. The
+// goroutine of the attempt calls it.
 func (ss *subscriptions) resubscribe(c *conn) {
 	renewed := func(t topic, err error) {
 		switch {

@@ -13,7 +13,8 @@ import (
 // of the task and may include its result. After a gap the host polls the server.
 
 // Follow subscribes to the notifications of a task. The permit must cover the tool
-// that began it.
+// that began it. It blocks until the server has answered. The subscriptions themselves are in
+// subscribe.go.
 func (u *Upstream) Follow(ctx context.Context, permit policy.Permit, task string) error {
 	if !permit.CoversTool(u.opts.Name) {
 		return fault.In(u.opts.Name, fault.New(fault.Denied, "a task without a permit for its tool"))

@@ -24,7 +24,7 @@ const (
 
 // unmatched keeps the responses of one connection that match no request. Such a response
 // may be meant for a request that gets no other, so the error of that request names it.
-// The zero value is empty.
+// The zero value is empty. A conn has one. It may be used concurrently.
 type unmatched struct {
 	mu     sync.Mutex
 	total  int     // guarded by mu
@@ -123,7 +123,8 @@ func (c *conn) explainEnd(err error, p *pending) error {
 	return err
 }
 
-// handleUnmatched handles a response whose id is not that of a request in flight.
+// handleUnmatched handles a response whose id is not that of a request in flight. The methods
+// of dispatcher in this file run on the reading goroutine.
 func (d *dispatcher) handleUnmatched(m *mcp.Message) {
 	d.conn.ignored.Add(1)
 	switch {

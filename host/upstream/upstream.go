@@ -13,7 +13,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A Link is an open transport to the server.
+// A Link is an open transport to the server. Package host implements it with plugin.Open and
+// the streams of a plugin. One goroutine reads and one writes; Close may be called from other
+// goroutines, and more than once.
 type Link interface {
 	// Read returns the next message. Any error ends the link, except for a [Cut]
 	// or an [Unanswered].
@@ -25,7 +27,8 @@ type Link interface {
 }
 
 // A Diagnoser is a Link that records the server's other output: its last lines on
-// standard error, and the number of invalid lines on standard output.
+// standard error, and the number of invalid lines on standard output. The methods of this and
+// the other optional interfaces of a Link may be called concurrently with Read.
 type Diagnoser interface {
 	Output(ctx context.Context) (stderr []string, junk uint64)
 }
@@ -83,13 +86,14 @@ type Peer interface {
 }
 
 // RevisionStore stores the last known revision of a server, so that the next process can
-// skip the probe.
+// skip the probe. Package host implements it; the methods may be called concurrently.
 type RevisionStore interface {
 	Revision() mcp.Revision // "" if unknown
 	Remember(mcp.Revision)
 }
 
-// Options configure an upstream.
+// Options configure an upstream. They do not change after New. Functions run on goroutines of
+// the upstream, and several may run at a time.
 type Options struct {
 	Name string
 	Open func(ctx context.Context) (Link, error)
@@ -137,7 +141,9 @@ type Options struct {
 	Lines *limit.Lines
 }
 
-// An Upstream is one MCP server. Its methods may be called concurrently.
+// An Upstream is one MCP server. Its methods may be called concurrently. The maker must call
+// Close. Parts of it are in other files: starts in start.go and connect.go, the idle time in
+// idle.go, subscriptions in subscribe.go.
 type Upstream struct {
 	opts Options
 	ctx  context.Context // canceled by Close
@@ -211,7 +217,7 @@ func (u *Upstream) set(s State) {
 	u.changed = make(chan struct{})
 }
 
-// Status is a snapshot of an upstream.
+// Status is a snapshot of an upstream. It is a copy, but for the Link.
 type Status struct {
 	State        State
 	Revision     mcp.Revision
@@ -268,7 +274,7 @@ func (u *Upstream) closeReason() string {
 }
 
 // Close closes the connection and fails all calls. It returns when all goroutines of
-// the upstream have ended.
+// the upstream have ended. It may be called more than once.
 func (u *Upstream) Close() {
 	u.mu.Lock()
 	if u.closed {

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A refusedVersion is the error of a server that does not support the requested revision.
+// A refusedVersion is the error of a server that does not support the requested revision. It
+// does not change. The functions of this file but initializeAgain are pure.
 type refusedVersion struct {
 	message   string
 	supported []string // the revisions that the error lists; may be empty

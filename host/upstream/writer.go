@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 )
 
-// A writer sends messages on one connection.
+// A writer sends messages on one connection. A conn has one. It is immutable, and its methods
+// may be called concurrently. The goroutine that writes is that of out.
 type writer struct {
 	out       *sendqueue.Queue
 	table     *requestTable
@@ -120,7 +121,7 @@ func (w *writer) cancel(p *pending, reason string) {
 	_ = w.out.Push(sendqueue.Text(mcp.AppendNotification(nil, mcp.NoteCancelled, params)))
 }
 
-// expire cancels and fails a request whose time has passed.
+// expire cancels and fails a request whose time has passed. The clock of the request calls it.
 func (w *writer) expire(p *pending) {
 	if w.table.take(p) {
 		w.cancel(p, timedOut)
