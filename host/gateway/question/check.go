@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// relayed holds the methods of server requests that are relayed to clients, with
-// the client capability that each needs.
+// relayed holds the methods of server requests that are relayed to clients, with the client
+// capability that each needs. A change decides what servers can do with clients.
 var relayed = map[string]string{
 	mcp.MethodSample: "sampling",
 	mcp.MethodElicit: "elicitation",

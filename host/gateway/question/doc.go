@@ -5,5 +5,10 @@
 // also on a page. The package knows nothing of requests and sessions: package gateway asks the
 // client.
 //
+// pending.go and visits.go have the state of a session, which closes with it: the questions
+// without an answer and the pages that its user was sent to. filter.go decides about a question
+// with check.go (capabilities) and page.go (addresses); these three keep no state and may be
+// used concurrently.
+//
 // Files, from the top: pending.go, visits.go, filter.go, check.go, page.go.
 package question

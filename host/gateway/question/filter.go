@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A Filter settles the questions that no client gets.
+// A Filter settles the questions that no client gets. It is a value that does not change; the
+// methods may be called concurrently. The only user is package gateway.
 type Filter struct {
 	Log   hclog.Logger
 	Roots []byte // the result of roots/list for clients without roots; nil: none

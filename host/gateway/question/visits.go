@@ -18,7 +18,8 @@ const (
 	maxElicitationID = 1 << 10
 )
 
-// Pages holds the pages that servers sent the user of a client to.
+// Pages holds the pages that servers sent the user of a client to. A gateway.Session has one.
+// The zero value is empty. Its methods may be called concurrently and do not wait.
 type Pages struct {
 	mu  sync.Mutex
 	all []page // guarded by mu; the oldest first
