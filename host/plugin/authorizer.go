@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// An AuthRequest describes the authorizer of one server.
+// An AuthRequest describes the authorizer of one server. It does not change once it was passed.
+// Settings may be called concurrently.
 type AuthRequest struct {
 	Spec      Spec
 	Component string // the auth provider of the plugin
@@ -28,7 +29,7 @@ type AuthRequest struct {
 
 // An Authorizer calls the authorizer of one server in a plugin's process. It starts
 // on first use. It validates and bounds the plugin's results. Its methods may be
-// called concurrently.
+// called concurrently. Package host makes it for a broker of package credential and closes it.
 type Authorizer struct {
 	component
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // A component is an authorizer or a vault in a plugin's process. It starts on first
-// use and ends with the process. The next use after that starts both again.
+// use and ends with the process. The next use after that starts both again. Methods may be
+// called concurrently. An Authorizer or a Vault is one; the caller of Supervisor.Authorizer or
+// Vault calls Close.
 type component struct {
 	sup    *Supervisor
 	spec   Spec
@@ -34,7 +36,8 @@ type component struct {
 	closed  bool            // guarded by mu
 }
 
-// A componentStart is the start of a component in one process.
+// A componentStart is the start of a component in one process. It does not change, but for err
+// and the end of done.
 type componentStart struct {
 	link               *link
 	handle, capability string
@@ -45,7 +48,8 @@ type componentStart struct {
 func (s *componentStart) failed() bool { return closed(s.done) && s.err != nil }
 
 // use calls f with the component in a running process. The process does not become
-// idle meanwhile. use returns a fault, or the error of the caller's context.
+// idle meanwhile. use returns a fault, or the error of the caller's context. It blocks on the
+// goroutine of the caller.
 func (c *component) use(ctx context.Context, f func(ctx context.Context, l *link, handle string) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -117,7 +121,7 @@ func (c *component) handleIn(ctx context.Context, l *link) (handle string, err e
 }
 
 // begin starts the component in a process. Callers share the start, so it uses the
-// component's context and not a caller's.
+// component's context and not a caller's. It runs on a goroutine of its own.
 func (c *component) begin(s *componentStart) {
 	defer close(s.done)
 	ctx, cancel := context.WithTimeout(c.life, c.limit)
@@ -135,7 +139,7 @@ func (c *component) begin(s *componentStart) {
 }
 
 // abandonStart handles a start that failed or timed out. The plugin may still complete
-// it, so the component is stopped.
+// it, so the component is stopped. It runs on the goroutine of begin.
 func (c *component) abandonStart(s *componentStart, late bool) {
 	if late {
 		f := fault.New(fault.PluginUnresponsive, "%s was not ready within %s", c.what, c.limit)
@@ -148,7 +152,8 @@ func (c *component) abandonStart(s *componentStart, late bool) {
 	c.stopIn(s)
 }
 
-// stopIn stops the component in a process.
+// stopIn stops the component in a process. It runs on goroutines of the component and of Close;
+// it may wait for the plugin.
 func (c *component) stopIn(s *componentStart) {
 	ctx, cancel := context.WithTimeout(context.Background(), c.sup.limits.closeStream)
 	defer cancel()

@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/wire"
 )
 
-// A Request describes the connection to one server.
+// A Request describes the connection to one server. It does not change once it was passed.
+// Place may be called concurrently.
 type Request struct {
 	Spec      Spec
 	Component string // the transport of the plugin
@@ -38,7 +39,8 @@ type Request struct {
 }
 
 // A Connection is a connection to an upstream through a plugin. One goroutine reads
-// and one writes. Close and Status may be called concurrently.
+// and one writes. Close and Status may be called concurrently. It is the upstream.Link of a
+// server; the upstream that opened it must call Close, which may be called more than once.
 type Connection struct {
 	proc       *proc
 	link       *link
@@ -62,7 +64,8 @@ const writeTime = 60 * time.Second
 
 var instances atomic.Uint64
 
-// Open opens a connection and starts the plugin if necessary.
+// Open opens a connection and starts the plugin if necessary. It blocks until the plugin has
+// opened the server or ctx ends.
 func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 	u := &processUser{server: r.Server}
 	p, l, err := s.acquire(ctx, r.Spec, u)
@@ -105,7 +108,7 @@ func (s *Supervisor) Open(ctx context.Context, r Request) (*Connection, error) {
 func (c *Connection) Watch(inFlight func() int) { c.user.unanswered.Store(&inFlight) }
 
 // awaitLate waits for a plugin to return from an abandoned Open. If it does not, the
-// process is ended, unless other servers use it.
+// process is ended, unless other servers use it. It runs on a goroutine of its own.
 func (p *proc) awaitLate(l *link, late *wire.LateError, server string) {
 	ctx, cancel := context.WithTimeout(context.Background(), l.limits.closeStream)
 	defer cancel()
@@ -228,7 +231,7 @@ func (d *Dropped) Error() string {
 func (d *Dropped) Cut() (prefix, suffix []byte, why string) { return d.Prefix, d.Suffix, d.Reason }
 
 // Admit sets a function that Read calls with the size of each message before it
-// takes memory. A rejected message becomes a [*Dropped].
+// takes memory. A rejected message becomes a [*Dropped]. It must be called before Read.
 func (c *Connection) Admit(admit func(size int) bool) { c.stream.Admit(admit) }
 
 // endError returns the error for a stream that ended without a "closed" event.

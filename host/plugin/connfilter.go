@@ -17,7 +17,9 @@ import (
 // The bytes are yamux frames. The first streams carry net/rpc: a sequence of gob
 // messages, each prefixed with its length. The host opens every stream in a fixed
 // order: control, standard output, standard error, the dispensed object, the host's
-// services. The data streams that follow have a bounded reader of their own.
+// services. The data streams that follow have a bounded reader of their own. One goroutine of
+// yamux reads and one writes; each direction has its own fields, and mu guards those of both.
+// Closing it closes the connection.
 type connFilter struct {
 	net.Conn
 	in, out frames
@@ -190,7 +192,8 @@ const (
 	flagRST = 8
 )
 
-// frames splits a byte sequence into yamux frames, whatever its chunks are.
+// frames splits a byte sequence into yamux frames, whatever its chunks are. One goroutine uses
+// it: the one of its direction.
 type frames struct {
 	begin   func(frame) error
 	payload func(stream uint32, piece []byte) error

@@ -26,7 +26,8 @@ func (s *Supervisor) attachSocket(spec Spec) (path string, ok bool) {
 
 // attach connects to a plugin that the user started manually, as in a debugger. The
 // host neither kills that process nor checks its health, because it may be stopped at
-// a breakpoint.
+// a breakpoint. The link that it returns has an attachedProcess in place of a processRunner's
+// child.
 func (s *Supervisor) attach(ctx context.Context, spec Spec, path string, described sdk.Manifest,
 	at *startStep) (*link, error) {
 	at.enter("answer the first call")
@@ -120,7 +121,7 @@ func checkAttachSocket(path string) *fault.Error {
 }
 
 // An attachedProcess is a process that the user started. Killing it only closes the
-// connection.
+// connection. Its link owns it. Its methods may be called concurrently.
 type attachedProcess struct {
 	pid  int
 	conn net.Conn
@@ -160,7 +161,8 @@ func (a *attachedProcess) Kill() {
 }
 
 // pings answers yamux pings for an attached plugin. yamux closes a connection whose
-// peer does not answer within ten seconds, as happens at a breakpoint.
+// peer does not answer within ten seconds, as happens at a breakpoint. A connFilter has one.
+// Its methods may be called concurrently.
 type pings struct {
 	mu      sync.Mutex
 	answers []byte // guarded by mu; frames that read returns first

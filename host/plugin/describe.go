@@ -52,7 +52,8 @@ func (s *knownPrograms) describedUnverified(ctx context.Context, path, pin strin
 }
 
 // describedProgram returns the program at path and its manifest. It fails if pin is set
-// and is not the digest of the program.
+// and is not the digest of the program. Callers for one path wait for each other. The program
+// belongs to knownPrograms: callers do not close it.
 func (s *knownPrograms) describedProgram(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
 	k := s.of(path)
 	k.learning.Lock()
@@ -171,7 +172,7 @@ func beginning(text []byte) string {
 }
 
 // runDescribe runs the program with limits on time and output. Its standard error
-// goes to a journal.
+// goes to a journal. It blocks, and returns when the process has ended and its output is read.
 func (s *knownPrograms) runDescribe(ctx context.Context, b *program, said *journal) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A knownDigest is the cached digest of a program.
+// A knownDigest is the cached digest of a program. It is what the cache keeps, as JSON: a file
+// with other members counts as none.
 type knownDigest struct {
 	File   string `json:"file"`   // fileVersion
 	SHA256 string `json:"sha256"` // lower-case hex
@@ -83,7 +84,7 @@ func cachedDigest(dir cache.Dir, path, version string) string {
 }
 
 // verify hashes the open file and fails if the digest is another one. A success is
-// remembered.
+// remembered. It may be called concurrently, and blocks while the file is hashed.
 func (b *program) verify(dir cache.Dir) error {
 	b.verifying.Lock()
 	defer b.verifying.Unlock()

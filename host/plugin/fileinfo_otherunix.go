@@ -7,4 +7,5 @@ import (
 	"time"
 )
 
+// sameVersion compares it (fileinfo_unix.go).
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

@@ -19,7 +19,8 @@ const (
 )
 
 // A gobMeter parses the framing of gob messages. A message is a length and that many
-// bytes. It begins with a type id, which is negative if the message defines the type.
+// bytes. It begins with a type id, which is negative if the message defines the type. The
+// goroutine that reads the connFilter owns it, one for each stream.
 type gobMeter struct {
 	number gobNumber
 	left   uint64 // remaining bytes of the message

@@ -24,7 +24,7 @@ const (
 // checkHandshake validates a plugin's first line before go-plugin reads it. go-plugin
 // would dial any address in it and, without TLS, crash on an unexpected certificate.
 // dir is the required directory of the socket. checkHandshake returns the plugin's
-// address.
+// address. The functions of this file keep no state.
 func checkHandshake(line, dir string, tls bool) (network, address string, err error) {
 	parts := strings.Split(strings.TrimSpace(line), "|")
 	if len(parts) < 5 {

@@ -11,7 +11,8 @@ import (
 )
 
 // A processUser is a server that uses a plugin process through a connection or an auth
-// provider.
+// provider. Its methods may be called concurrently. It is made for one use of a process, from
+// acquire to release.
 type processUser struct {
 	server string // empty for a secret store
 	// unanswered returns the number of unanswered requests; nil counts as one request.
@@ -79,7 +80,8 @@ func (l *link) usersAtEnd() (all, busy []string, culprit string) {
 	return all, busy, l.culprit
 }
 
-// An isolation is the placement of a server that may have crashed a shared process.
+// An isolation is the placement of a server that may have crashed a shared process. The mu of
+// the Supervisor guards the map that has it; it does not change.
 type isolation struct {
 	group int // group of the process; 0 is the shared process
 	// trial is how long the group's process must run without a crash before the
@@ -149,7 +151,8 @@ func (s *Supervisor) assign(spec Spec, server string, group int) {
 }
 
 // acquire returns the process for a user, and its link. It starts the process if
-// necessary. The caller passes both to release.
+// necessary. The caller passes both to release. It blocks until the process is ready or ctx
+// ends.
 func (s *Supervisor) acquire(ctx context.Context, spec Spec, u *processUser) (*proc, *link, error) {
 	for {
 		p, err := s.processFor(spec, u.server)
@@ -180,7 +183,8 @@ func release(p *proc, l *link, u *processUser) {
 //
 // The suspects are the known cause, or else the servers with unanswered requests, or
 // else all servers. If the shared process crashes again, all its servers are suspects,
-// because a server can choose a moment when another one is busy.
+// because a server can choose a moment when another one is busy. The goroutine that watches the
+// process calls it, without a lock.
 func (s *Supervisor) isolate(p *proc, l *link) (charged bool, owner string) {
 	all, suspects, culprit := l.usersAtEnd()
 	again := p.isolatedRecently()

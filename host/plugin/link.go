@@ -22,7 +22,8 @@ import (
 )
 
 // A link is one running plugin process and the connection to it. Both end together. A
-// restarted process has a new link.
+// restarted process has a new link. The proc that starts it owns it and stops it. The fields
+// above stuck are set before it is used and do not change; methods may be called concurrently.
 type link struct {
 	name    string // name of the plugin in the configuration
 	binary  *program
@@ -60,7 +61,7 @@ type processControl interface {
 }
 
 // launch starts a process, connects to it and attaches. It releases everything if it
-// fails.
+// fails. It blocks until the process answers or its start has failed.
 func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest,
 	at *startStep) (*link, error) {
 	l := s.newLink(spec)
@@ -212,7 +213,8 @@ func (l *link) exited() <-chan struct{} { return l.runner.proc.Done() }
 func (l *link) usable() bool { return !closed(l.lost) && !closed(l.exited()) }
 
 // stop stops the process gracefully. It closes its connections within grace, then its
-// lifeline, and finally kills it.
+// lifeline, and finally kills it. It blocks until the process has ended and all is released. It
+// may be called more than once.
 func (l *link) stop(grace time.Duration) {
 	if l.stuck.Load() {
 		grace = 0 // the grace period was already used
@@ -262,7 +264,7 @@ func (l *link) clean() {
 }
 
 // watchHealth checks the process periodically and returns when it has ended. It ends a
-// process that does not respond.
+// process that does not respond. It runs on the goroutine of proc.watch.
 func (l *link) watchHealth() {
 	if l.attached { // the process may be stopped at a breakpoint
 		<-l.exited()
@@ -311,7 +313,7 @@ func closed(c <-chan struct{}) bool {
 
 // Grant returns the services that the holder of a capability may use. A capability is
 // the random name of one connection or authorizer. It is valid only in the process that
-// received it.
+// received it. Goroutines that serve the plugin's calls to the host call it.
 func (l *link) Grant(capability string) (sdk.Host, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

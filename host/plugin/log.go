@@ -15,7 +15,8 @@ const maxLog = 1 << 20
 // LogFile returns the path of a plugin's log file.
 func LogFile(dir, name string) string { return filepath.Join(dir, "plugin-"+name+".log") }
 
-// logs holds the open log files of a supervisor.
+// logs holds the open log files of a supervisor. A Supervisor has one and closes it. It may be
+// used concurrently.
 type logs struct {
 	mu    sync.Mutex
 	files map[string]*logFile // guarded by mu; by plugin
@@ -48,7 +49,7 @@ func (s *Supervisor) pluginLog(name string) hclog.Logger {
 }
 
 // A logFile is opened at the first write. Several hosts may append to the same file,
-// because each line is a single write.
+// because each line is a single write. Its methods may be called concurrently.
 type logFile struct {
 	path string
 

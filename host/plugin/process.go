@@ -31,7 +31,8 @@ const (
 	Quarantined State = "quarantined"
 )
 
-// A proc is one plugin process across all its restarts.
+// A proc is one plugin process across all its restarts. The Supervisor makes it and stops it at
+// its own end. Its methods may be called concurrently.
 type proc struct {
 	sup   *Supervisor
 	spec  Spec
@@ -167,7 +168,7 @@ func (p *proc) quarantined(now time.Time) error {
 	}
 }
 
-// start makes one attempt to start the process.
+// start makes one attempt to start the process. It runs on a goroutine of its own.
 func (p *proc) start() {
 	limit := p.sup.limits.start + p.sup.limits.describe
 	if p.spec.Start > 0 {
@@ -227,7 +228,8 @@ func (p *proc) dropOldCrashes(now time.Time) {
 	}
 }
 
-// watch monitors a running process until it ends.
+// watch monitors a running process until it ends. It runs on a goroutine of its own for each
+// link.
 func (p *proc) watch(l *link) {
 	calm := time.AfterFunc(p.sup.limits.stableAfter, func() {
 		p.mu.Lock()
@@ -308,7 +310,7 @@ func (p *proc) stopIfIdle() {
 	p.work.Go(func() { l.stop(time.Second) })
 }
 
-// stop stops the process permanently.
+// stop stops the process permanently. It blocks until the goroutines of the process have ended.
 func (p *proc) stop(grace time.Duration) {
 	p.mu.Lock()
 	p.stopping = true

@@ -94,7 +94,7 @@ func Dirs(lookup func(string) (string, bool)) []string {
 }
 
 // A program is an opened program of a plugin. Linux executes this open file, so a later
-// change at its path has no effect.
+// change at its path has no effect. knownPrograms owns it and closes it at the end of the host.
 type program struct {
 	path   string
 	file   *os.File

@@ -11,7 +11,7 @@ import (
 )
 
 // knownPrograms are the programs of plugins that a host has opened, with their manifests. Its
-// methods may be called concurrently.
+// methods may be called concurrently. The Supervisor has it and closes it.
 type knownPrograms struct {
 	opts    *Options
 	limits  *limits
@@ -25,7 +25,8 @@ type knownPrograms struct {
 }
 
 // A knownProgram is a program and its manifest. The first caller determines the
-// manifest, and concurrent callers wait.
+// manifest, and concurrent callers wait. learning is taken before knownPrograms.mu; program,
+// manifest and before change only while both are held.
 type knownProgram struct {
 	learning sync.Mutex // held while the program describes itself
 

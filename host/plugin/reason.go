@@ -10,8 +10,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// connectionEnded handles the end of the connection. broke is the protocol violation, or nil if
-// the plugin closed the connection. The process is useless without a connection.
+// This file makes faults of the ends of processes and the errors of plugins. connectionEnded
+// handles the end of the connection. broke is the protocol violation, or nil if the plugin
+// closed the connection. The process is useless without a connection. The goroutine that
+// notices the end calls it, once for each link.
 func (l *link) connectionEnded(broke error) {
 	close(l.lost)
 	if broke != nil {
@@ -47,7 +49,8 @@ func (l *link) ending() bool {
 	return closed(l.lost) && l.runner.proc.Wait(4*l.limits.exit) // the process is certain to end
 }
 
-// exitError returns the fault for a process that has ended, with its last output.
+// exitError returns the fault for a process that has ended, with its last output. It waits
+// until the output of the process is read.
 func (l *link) exitError() error {
 	l.runner.reading.Wait()
 	l.mu.Lock()

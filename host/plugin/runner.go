@@ -23,7 +23,8 @@ import (
 // A processRunner starts a process for go-plugin. The plugin's standard input is a
 // lifeline and not the host's own input, which carries a client's messages under
 // "serve". The runner reads standard error itself. It passes only one validated line
-// of standard output to go-plugin.
+// of standard output to go-plugin. go-plugin calls the methods of runner.Runner; the link owns
+// it and ends it. The fields below journal are set by Start.
 type processRunner struct {
 	binary  *program
 	env     []string
@@ -54,7 +55,8 @@ type child interface {
 var _ child = (*process.Process)(nil)
 
 // Start starts the process and waits for its handshake, so that it can distinguish
-// all failures.
+// all failures. It blocks until the first line of output, and starts the goroutines that read
+// the output.
 func (r *processRunner) Start(ctx context.Context) error {
 	var pipes [6]*os.File
 	for i := 0; i < len(pipes); i += 2 {
@@ -101,7 +103,8 @@ func readLines(r *os.File, last time.Duration, j *journal) {
 }
 
 // interruptReads ends reading from the pipes when the process has ended. Descendants
-// of the process may keep the pipes open, but its own output is already in them.
+// of the process may keep the pipes open, but its own output is already in them. It blocks, on
+// a goroutine of its own.
 func interruptReads(proc child, pipes ...*os.File) {
 	<-proc.Done()
 	for _, p := range pipes {

@@ -23,7 +23,8 @@ const (
 // A journal collects the text output of a plugin: standard error and stray prints. It
 // keeps the last lines for faults and forwards lines to the logs within a rate limit.
 //
-// go-plugin's own reader would crash the host on {"@message": 1}, so it gets no input.
+// go-plugin's own reader would crash the host on {"@message": 1}, so it gets no input. A link,
+// or one describe, has it. Its methods may be called concurrently.
 type journal struct {
 	logs    []hclog.Logger
 	conceal concealer
@@ -136,7 +137,8 @@ func (j *journal) last(n int) []string {
 	return lines
 }
 
-// lines is a writer that splits its input into lines for a journal. It never fails.
+// lines is a writer that splits its input into lines for a journal. It never fails. One
+// goroutine writes to it.
 type lines struct {
 	journal  *journal
 	part     []byte // incomplete line

@@ -31,7 +31,8 @@ var inherited = []string{
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
 }
 
-// Options configure a supervisor.
+// Options configure a supervisor. They do not change after New. Functions may be called
+// concurrently.
 type Options struct {
 	Version string // version of the host
 	Log     hclog.Logger
@@ -78,7 +79,8 @@ func (o *Options) environment(names []string) []string {
 		sandbox.PrivateVariable+"="+strings.Join(private, string(os.PathListSeparator)))
 }
 
-// A Spec describes a program and how to run it. Equal specs share a process.
+// A Spec describes a program and how to run it. Equal specs share a process. It is a value that
+// does not change.
 type Spec struct {
 	Name   string // name of the plugin in the configuration
 	Path   string // path of the program
@@ -95,7 +97,8 @@ func (s Spec) key() string {
 	return strings.Join(append([]string{s.Name, s.Path, s.SHA256, s.Alone, s.Start.String()}, s.Env...), "\x00")
 }
 
-// A Supervisor runs plugin processes. Its methods may be called concurrently.
+// A Supervisor runs plugin processes. Its methods may be called concurrently. Package host
+// makes it and calls Stop, once.
 type Supervisor struct {
 	opts   Options
 	limits limits
@@ -162,7 +165,7 @@ func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, err
 func (s *Supervisor) Digest(path string) (string, error) { return s.programs.digest(path) }
 
 // start starts one process of a plugin. It fails if the program has changed since it
-// was described.
+// was described. It runs on the goroutine of proc.start.
 func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link, error) {
 	at.enter("describe itself")
 	b, m, err := s.programs.describedProgram(ctx, spec.Path, spec.SHA256)
@@ -185,7 +188,8 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link
 	return s.launch(ctx, spec, b, m, at)
 }
 
-// A startStep is the pending step of a starting plugin.
+// A startStep is the pending step of a starting plugin. It may be used concurrently: the
+// goroutine of the start sets it, and others read it for errors.
 type startStep struct{ todo atomic.Pointer[string] }
 
 func (s *startStep) enter(todo string) { s.todo.Store(&todo) }
@@ -264,7 +268,7 @@ func (s *Supervisor) changed(of *Spec, state State, err error) {
 	}
 }
 
-// A Status is a snapshot of one plugin process.
+// A Status is a snapshot of one plugin process. It is a copy.
 type Status struct {
 	Name        string
 	Alone       string // the servers that may use it, separated by commas; "" for all
@@ -320,7 +324,8 @@ func (s *Supervisor) Stop(grace time.Duration) {
 
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }
 
-// limits are the timeouts and retry limits of a supervisor.
+// limits are the timeouts and retry limits of a supervisor. They do not change after New; tests
+// set others.
 type limits struct {
 	start       time.Duration // for a process to start and answer the first call
 	describe    time.Duration // for a program to print its manifest

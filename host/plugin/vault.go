@@ -34,7 +34,7 @@ const vaultTime = 3 * time.Second
 
 // A Vault is an open secret store in a plugin's process. It opens on first use. Its
 // methods may be called concurrently. Its faults wrap the plugin's [sdk.Error], whose
-// Reason is more specific.
+// Reason is more specific. Package host makes it for package secret and closes it.
 type Vault struct {
 	component
 	timeout time.Duration
