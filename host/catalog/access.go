@@ -15,7 +15,7 @@ const accessMeta = "junctor/access"
 // what the server said counts, and not what clients are shown.
 //
 // It also returns the kind without what the configuration says of tools that read. What the
-// administrator says counts.
+// administrator says counts. It is pure. newTool calls it.
 func (s *Server) classify(t *Tool) (class classify.Class, unconfigured classify.Kind) {
 	what := classify.Tool{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, Destructive: t.Destructive}
 	for name := range mcp.Members(mcp.Member(t.Input, "properties")) {

@@ -14,7 +14,7 @@ const maxBroken = 1000
 
 // A Removal is an output schema that was removed from the lists of clients, because a result
 // did not fit it. Clients that have not listed the tools since then still compare results
-// with it.
+// with it. It is immutable.
 type Removal struct {
 	Schema []byte
 	At     time.Time
@@ -29,7 +29,8 @@ func (r *Removal) LegacyKnew() bool {
 
 // brokenOutputs are the output schemas that a server promised and did not keep. Clients
 // compare each result with the schema in their list, and drop a result that does not fit.
-// Its methods may be called concurrently.
+// Its methods may be called concurrently. A Server has one; a server that replaces another one
+// with the same upstream takes it over.
 type brokenOutputs struct {
 	mu       sync.Mutex
 	removals map[string]*Removal // guarded by mu; by the server's name of the tool

@@ -11,7 +11,8 @@ import (
 )
 
 // A Catalog holds the tools, resources and prompts of all servers. Its methods may be
-// called concurrently.
+// called concurrently. The fields are set by New and do not change. Each part has its own lock.
+// The setters with "before anything else" belong to the start of the process.
 type Catalog struct {
 	disk      *disk
 	warnings  *warnings
@@ -84,7 +85,8 @@ func (c *Catalog) Servers() []*Server { return c.publisher.now().servers }
 // is the same. Those of a new upstream are read from disk; without any there, the
 // lists before stay until the new upstream has answered. Changed lists are reported
 // as after a refresh, but not those of the first servers. The lists of a new upstream
-// that is connected already are refreshed.
+// that is connected already are refreshed. It does not wait for servers, but reads files.
+// Package host calls it, one call at a time.
 func (c *Catalog) SetServers(servers []*Server) {
 	loaded := c.disk.loadNew(c.publisher.now(), servers)
 	var left replacement
@@ -124,7 +126,8 @@ func (c *Catalog) Offer(capabilities []byte) {
 	}
 }
 
-// Changed records a list_changed notification of a server. It does not block.
+// Changed records a list_changed notification of a server. It does not block. The goroutine
+// that reads the connection calls it.
 func (c *Catalog) Changed(server string) { c.refreshes.changed(server) }
 
 // Connected records that an upstream has connected. It refreshes lists from disk or from
@@ -140,7 +143,7 @@ func (c *Catalog) Recheck(server string) { c.refresher.recheck(server) }
 // Junctor or of its configuration, is offered again.
 func (c *Catalog) RemoveOutputSchema(t *Tool) { c.publisher.removeOutputSchema(t) }
 
-// Stop stops all background work and waits for it.
+// Stop stops all background work and waits for it. It is called once.
 func (c *Catalog) Stop() {
 	for _, s := range c.refreshes.unanswered() {
 		if _, silent := c.disk.silence(s); !silent {

@@ -13,7 +13,7 @@ const (
 
 // A changeBurst is a series of list_changed notifications from one server. Changes come in
 // bursts, so the refresh after the first one is delayed. The delay grows while changes
-// continue.
+// continue. The mu of refreshes guards it.
 type changeBurst struct {
 	timer   *time.Timer
 	pending bool // the timer is running
@@ -21,7 +21,8 @@ type changeBurst struct {
 	last    time.Time // the last refresh
 }
 
-// changed records a list_changed notification of a server. It does not block.
+// changed records a list_changed notification of a server. It does not block. The goroutine
+// that reads the connection calls it.
 func (r *refreshes) changed(server string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -45,7 +46,8 @@ func (r *refreshes) changed(server string) {
 	st.timer.Reset(st.pause)
 }
 
-// refreshAfterChange refreshes a server's lists after a notification.
+// refreshAfterChange refreshes a server's lists after a notification. It is the function of the
+// timer; it does not wait for the server.
 func (r *refreshes) refreshAfterChange(server string, st *changeBurst) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A Change is a tool that a server added, removed or defined in another way.
+// A Change is a tool that a server added, removed or defined in another way. It is immutable,
+// as is all that has it.
 type Change struct {
 	At   time.Time // when Junctor learned of it
 	Tool string    // its name on the server
@@ -50,7 +51,8 @@ type ToolsChange struct {
 	Added, Removed, Changed, Held []string
 }
 
-// changes remember how the tools of servers changed, and tell it.
+// changes remember how the tools of servers changed, and tell it. A Catalog has one. It may be
+// used concurrently; told is set before the first use.
 type changes struct {
 	log hclog.Logger
 	// told may be nil; see Catalog.OnToolsChanged.

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// contents are the servers and their lists at one time. They are never changed in place.
+// contents are the servers and their lists at one time. They are never changed in place. The
+// publisher replaces them as a whole.
 type contents struct {
 	servers []*Server
 	lists   map[string]*lists // by server
@@ -55,7 +56,8 @@ func (now *contents) held(server string) (held []Held, known bool) {
 
 // adopt sets the lists of a server that replaces old: those of before if its upstream is the same,
 // or else those from disk, or else those of the server before. known reports whether its upstream
-// is the same.
+// is the same. It sets the lists of contents that are being made, so only publisher.replace may
+// call it.
 func (now *contents) adopt(s *Server, before *contents, disk *lists) (known bool) {
 	old, l := before.server(s.Name), before.lists[s.Name]
 	if s.broken == nil {

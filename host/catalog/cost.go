@@ -11,7 +11,8 @@ import (
 
 // Tokens estimates the tokens that the tool uses in a model's context. It counts the
 // name, the description and the input schema. Clients do not pass the output schema
-// and the annotations to the model.
+// and the annotations to the model. The functions of this file are pure. Limits of the estimate
+// are in package tokencount.
 func (t *Tool) Tokens() int { return tokencount.Estimate(t.size()) }
 
 // toolFrame is the size of the JSON around the three parts.

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// Describe selects how much of a server's texts reaches clients.
+// Describe selects how much of a server's texts reaches clients. The values are words of the
+// configuration language. The methods are pure.
 type Describe string
 
 // The levels of description.

@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// drift compares two lists of tools and returns the differences, sorted by name.
+// drift compares two lists of tools and returns the differences, sorted by name. The functions
+// of this file are pure; changes.go remembers the differences.
 func drift(before, now [][]byte) (added, removed, changed []string) {
 	was, is := byName(before), byName(now)
 	for _, name := range sortedNames(is) {

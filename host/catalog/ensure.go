@@ -10,7 +10,9 @@ import (
 
 // Ensure refreshes the unknown and outdated lists of the named servers concurrently.
 // Without names it covers all servers. It returns the errors by server. Lists that
-// cannot be refreshed stay unchanged.
+// cannot be refreshed stay unchanged. The functions of this file that return errors block until
+// servers have answered or ctx ends; the refreshes themselves are in refreshes.go, and
+// continue.
 func (c *Catalog) Ensure(ctx context.Context, names ...string) map[string]error {
 	return c.EnsureLists(ctx, nil, names...)
 }
@@ -124,7 +126,8 @@ func (c *Catalog) EnsurePinned(ctx context.Context, server string, shared bool) 
 const refreshDelay = 500 * time.Millisecond
 
 // RefreshRemote refreshes the lists of remote servers that come from disk, after a short wait
-// and in the background. Servers that would have to be started are left alone.
+// and in the background. Servers that would have to be started are left alone. It does not
+// wait; its goroutine ends with Stop.
 func (c *Catalog) RefreshRemote() {
 	c.refreshes.goUnlessStopped(func() {
 		select {

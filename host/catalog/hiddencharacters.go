@@ -13,7 +13,9 @@ import (
 // Visible removes characters that people do not see but models read: escape sequences,
 // control characters, bidirectional controls, tag characters and other invisible
 // characters. It keeps newlines, tabs, and joiners and selectors that scripts and emoji
-// need. A character that separates lines becomes a space, so that words stay apart.
+// need. A character that separates lines becomes a space, so that words stay apart. The
+// functions of this file are pure. Digests of definitions do not depend on them, but the texts
+// that clients get do.
 func Visible(text string) string {
 	if !strings.ContainsFunc(text, visible.Hidden) {
 		return text

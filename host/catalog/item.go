@@ -10,7 +10,8 @@ import (
 )
 
 // An Item is a tool, resource, template or prompt of a server. Raw is its JSON in
-// lists: the server's bytes with the host's names and the view applied.
+// lists: the server's bytes with the host's names and the view applied. It is immutable once
+// newItem has returned; snapshots share it.
 type Item struct {
 	Server      string
 	Name        string // the server's name, URI or template
@@ -23,7 +24,7 @@ type Item struct {
 	left   []string // paths of what was left out of Raw; see shape
 }
 
-// A Tool is a tool of a server.
+// A Tool is a tool of a server. It is immutable once it is part of a snapshot.
 type Tool struct {
 	Item
 	Input  []byte // input schema as clients see it, or nil
@@ -68,7 +69,8 @@ type Argument struct {
 }
 
 // newTool parses a tool and applies its view. modern is the era of the server. If the
-// tool is omitted, newTool returns nil and the reason.
+// tool is omitted, newTool returns nil and the reason. It keeps no state; the steps of its body
+// are the order in which a definition is changed.
 func newTool(s *Server, raw []byte, modern bool) (*Tool, Note) {
 	it, why := newItem(s, toolKind, "name", raw)
 	if why != "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// lists holds all lists of one server.
+// lists holds all lists of one server. A refresh, or the disk, makes it; it is immutable from
+// the time it is published, but for parsed.
 type lists struct {
 	Tools, Resources, Templates, Prompts upstream.Listing
 

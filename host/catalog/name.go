@@ -23,7 +23,8 @@ var (
 
 // Expose returns the client's name of an item: PREFIX__NAME, or the item's own name if
 // the prefix is empty. If clients would reject that, the name is sanitised and gets a
-// hash of the server and the original name. The result never depends on other items.
+// hash of the server and the original name. The result never depends on other items. It is
+// pure. Clients and policies keep the names, so they must never change for the same arguments.
 func Expose(prefix, server, name string) string {
 	exposed, legal := name, legalName
 	if prefix != "" {

@@ -12,7 +12,8 @@ import (
 // are refreshed together finish one after the other.
 const notifyDelay = 50 * time.Millisecond
 
-// A notifier reports which kinds of lists have changed, in a goroutine of its own.
+// A notifier reports which kinds of lists have changed, in a goroutine of its own. A Catalog
+// has one and stops it. It may be used concurrently; changed is set before the first use.
 type notifier struct {
 	changed func(kinds []upstream.ListKind)
 	work    *sync.WaitGroup // counts the reports

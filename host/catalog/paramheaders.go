@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// headerKey is the schema keyword that repeats an argument in a header of the HTTP
-// request (revision 2026-07-28, streamable HTTP, "Custom Headers from Tool
-// Parameters").
+// headerKey is the schema keyword that repeats an argument in a header of the HTTP request
+// (revision 2026-07-28, streamable HTTP, "Custom Headers from Tool Parameters"). The functions
+// of this file are pure; the gateway compares the headers.
 const headerKey = "x-mcp-header"
 
 // headerDepth is the maximum nesting depth of inspected properties.

@@ -9,7 +9,8 @@ import (
 )
 
 // parsed holds the parsed items of a server, before names are compared across servers.
-// All snapshots share it, so a list is parsed once and not for every change.
+// All snapshots share it, so a list is parsed once and not for every change. lists.parse fills
+// it once, for any number of goroutines.
 type parsed struct {
 	once      sync.Once
 	tools     []outcome[*Tool]

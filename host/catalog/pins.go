@@ -12,7 +12,7 @@ import (
 )
 
 // Pins decide which tools of a server are held back, because they are not what was accepted.
-// The methods may be called concurrently.
+// The methods may be called concurrently. Package pins implements it.
 type Pins interface {
 	// Digests returns the digests that were accepted, by tool. The map must not be changed.
 	Digests() map[string]string
@@ -32,7 +32,8 @@ type Held struct {
 }
 
 // DefinitionDigest returns the SHA-256 of a tool's definition, in hexadecimal digits. The order
-// of its members and white space do not change it.
+// of its members and white space do not change it. Lock files have it, so it must not change
+// for the same definition.
 func DefinitionDigest(definition []byte) string {
 	sum := sha256.Sum256(mcp.Canonical(definition))
 	return hex.EncodeToString(sum[:])
@@ -121,7 +122,8 @@ func heldNote(server string, held []Held) (Note, bool) {
 func (s *Server) preliminary(l *upstream.Listing) bool { return l.Unfinished != nil && s.Access != "" }
 
 // tellPins tells the pins of a server which tools clients will see. A list that failed counts too:
-// its first pages are offered, and a server could fail the last one forever.
+// its first pages are offered, and a server could fail the last one forever. It may wait for a
+// file, so it must not be called with a lock held.
 func (s *Server) tellPins(l *upstream.Listing) {
 	if s.Pins == nil || s.preliminary(l) {
 		return

@@ -10,7 +10,8 @@ import (
 )
 
 // A publisher has the current servers and lists, and the snapshot of them. Its methods may
-// be called concurrently.
+// be called concurrently. A Catalog has one. It may parse lists while it holds mu, because
+// snapshots follow each other; readers of snapshot do not wait for that.
 type publisher struct {
 	warnings *warnings
 	notifier *notifier

@@ -9,7 +9,9 @@ import (
 )
 
 // Known reports whether the lists of a server are known, and when they were fetched. They
-// are not while only other lists than that of its tools have arrived.
+// are not while only other lists than that of its tools have arrived. The methods of this file
+// look at what is known, may be called concurrently and do not wait for servers. Silent reads
+// files.
 func (c *Catalog) Known(server string) (since time.Time, known bool) {
 	l := c.publisher.now().lists[server]
 	if l == nil || l.lacks(toolKinds) && len(l.Tools.Items) == 0 {

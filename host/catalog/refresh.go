@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A refresher asks servers for their lists and publishes the answers.
+// A refresher asks servers for their lists and publishes the answers. A Catalog has one. It is
+// immutable; refreshes runs one refresh of a server at a time.
 type refresher struct {
 	log       hclog.Logger
 	publisher *publisher
@@ -20,7 +21,8 @@ type refresher struct {
 	changes   *changes
 }
 
-// progress has functions that are called during a refresh.
+// progress has functions that are called during a refresh. The functions are called on the
+// goroutine of the refresh and must not wait.
 type progress struct {
 	part  func(missing) // after some lists were published
 	whole func(*lists)  // after all lists were read
@@ -32,7 +34,8 @@ type progress struct {
 const partTime = time.Second
 
 // refresh fetches all lists of a server and publishes them. A list that fails keeps its
-// previous items. If the connection or all lists fail, nothing changes.
+// previous items. If the connection or all lists fail, nothing changes. It blocks, on the
+// goroutine of a refreshRun.
 func (r *refresher) refresh(ctx context.Context, s *Server, on progress) (err error) {
 	defer fault.Recover(&err, r.log, s.Name, "reading the lists")
 	var before *lists
@@ -102,7 +105,8 @@ func (r *refresher) fetch(ctx context.Context, s *Server, part func(*lists)) (*l
 }
 
 // collect fetches the lists of a server into l. It calls part when partTime has passed, and
-// then each time that a further list arrives, unless it is the last.
+// then each time that a further list arrives, unless it is the last. part runs on the goroutine
+// of the caller.
 func (r *refresher) collect(ctx context.Context, s *Server, l *lists, part func()) error {
 	type arrival struct {
 		kind int

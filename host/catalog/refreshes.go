@@ -12,6 +12,7 @@ import (
 
 // refreshes has the running refresh of each server, and what was learned of earlier ones.
 // Its methods may be called concurrently. It may lock the publisher while it is locked itself.
+// A Catalog has one. stop, the end of ctx and a wait for work end it.
 type refreshes struct {
 	publisher *publisher
 	refresher *refresher
@@ -39,7 +40,8 @@ func newRefreshes(ctx context.Context, work *sync.WaitGroup, r *refresher) *refr
 	}
 }
 
-// A refreshRun is a running refresh. Several callers may wait for it.
+// A refreshRun is a running refresh. Several callers may wait for it. begin makes it with its
+// goroutine, which closes done.
 type refreshRun struct {
 	server string
 	of     *upstream.Upstream
@@ -55,7 +57,7 @@ type refreshRun struct {
 func (a *refreshRun) has(need []upstream.ListKind) bool { return need != nil && !a.missing.lacks(need) }
 
 // An attempt records the time of the first refresh of a server in this process, and
-// whether any refresh has failed.
+// whether any refresh has failed. It is a value.
 type attempt struct {
 	first  time.Time
 	failed bool
@@ -88,7 +90,7 @@ func (r *refreshes) beginAll(
 
 // wait waits for refreshes, or for the lists of the kinds in need, until found accepts the
 // snapshot. The refreshes continue if ctx ends. If a server with unknown lists was replaced
-// meanwhile, wait refreshes the new one.
+// meanwhile, wait refreshes the new one. It blocks on the goroutine of the caller.
 func (r *refreshes) wait(
 	ctx context.Context, runs []*refreshRun, need []upstream.ListKind, found func(*Snapshot) bool,
 ) map[string]error {

@@ -16,7 +16,8 @@ import (
 
 const qualifiedPrefix = "junctor://"
 
-// A Location identifies a resource by its server and the server's URI.
+// A Location identifies a resource by its server and the server's URI. It is a value. Clients
+// keep the URI that Qualify makes, so its form must stay.
 type Location struct{ Server, URI string }
 
 // Qualify returns the qualified URI of a resource.
@@ -156,7 +157,8 @@ func (s *Snapshot) Template(text string) (*Template, bool) {
 	return s.Templates[i], true
 }
 
-// addResources adds the resources of a server.
+// addResources adds the resources of a server. build calls it and addTemplates, before the
+// snapshot is shared.
 func (s *Snapshot) addResources(server *Server, l *lists) {
 	for _, o := range l.parse(server).resources {
 		it, own := o.item, itemKey{server.Name, o.item.Name}

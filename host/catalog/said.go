@@ -3,7 +3,8 @@ package catalog
 // MaxInstructions bounds what one server tells models, in bytes.
 const MaxInstructions = 64 << 10
 
-// Said is what a server says of itself when it is connected, as it was last known.
+// Said is what a server says of itself when it is connected, as it was last known. It is
+// immutable. The file of the lists keeps it.
 type Said struct {
 	Instructions string
 	Extensions   []byte // an object of its capabilities; nil: none

@@ -2,7 +2,8 @@ package catalog
 
 import "github.com/junctor-mcp/junctor/host/upstream"
 
-// A Server configures one upstream in the catalog.
+// A Server configures one upstream in the catalog. Package host makes it for SetServers and
+// does not change it later. Pins and Upstream have locks of their own.
 type Server struct {
 	Name     string
 	Prefix   string

@@ -24,14 +24,15 @@ func silentName(key string) string { return filepath.Join("catalogs", key+"-sile
 // silence for the next client.
 const silentEarly = 3 * time.Second
 
-// A silence is what the file says.
+// A silence is what the file says. Other processes read it, as JSON; a file of another form
+// counts as none.
 type silence struct {
 	Since time.Time `json:"since"`
 	Ended bool      `json:"ended"` // the process ended before the server's time was over
 }
 
 // recordSilence remembers on disk whether a server got ready, for processes that would
-// wait for it.
+// wait for it. It writes a file, on the goroutine of the refresh.
 func (d *disk) recordSilence(s *Server, err error) {
 	switch {
 	case err == nil:

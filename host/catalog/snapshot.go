@@ -11,7 +11,8 @@ import (
 )
 
 // A Snapshot is an immutable catalog. Its lists follow the order of the configuration
-// and, within a server, the server's order.
+// and, within a server, the server's order. build makes it; the methods that add to it are
+// called only there, before it is shared.
 type Snapshot struct {
 	Tools     []*Tool
 	Resources []*Item
@@ -49,7 +50,7 @@ type Snapshot struct {
 type itemKey struct{ server, name string }
 
 // A Note is a remark about a server's lists. A note with At concerns the server's
-// configuration, which is probably wrong.
+// configuration, which is probably wrong. It is a value, and a key of maps.
 type Note struct {
 	Server, Text string
 	At           string // file:line:column, or empty

@@ -18,7 +18,9 @@ import (
 const storeVersion = 4
 
 // A stored is the header of a file. The lists are further members under their names.
-// Their depth is that of a message, so that items pass the scan again.
+// Their depth is that of a message, so that items pass the scan again. It and storedList are
+// the format of files that other processes and later releases read: a change of their meaning
+// needs another storeVersion.
 type stored struct {
 	Version int       `json:"version"`
 	Fetched time.Time `json:"fetched"`
@@ -112,7 +114,9 @@ func read(dir cache.Dir, name string) *lists {
 	return l
 }
 
-// A disk keeps the lists of servers in files, and which servers did not get ready.
+// A disk keeps the lists of servers in files, and which servers did not get ready. A Catalog
+// has one. It is set up before the first use, and may be used concurrently: files are replaced
+// as a whole.
 type disk struct {
 	dir cache.Dir
 	log hclog.Logger

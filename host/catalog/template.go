@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/shape"
 )
 
-// A Template is a resource template of a server.
+// A Template is a resource template of a server. It is immutable once it is part of a snapshot.
 type Template struct {
 	Item
 	match *matcher // nil: the template matches no URI
@@ -59,7 +59,8 @@ func (t *Template) respell(uri *spellings) (string, bool) {
 	return own, ok
 }
 
-// spellings holds forms of a URI that is compared with templates.
+// spellings holds forms of a URI that is compared with templates. One lookup makes it, for all
+// templates.
 type spellings struct {
 	normal  string // see [shape.NormalURI]
 	escaped string // normal, but for the authority, which may contain values of variables
@@ -74,7 +75,8 @@ func newSpellings(uri string) *spellings {
 	return &spellings{shape.NormalURI(uri), strings.ToLower(scheme) + ":" + shape.NormalEscapes(rest)}
 }
 
-// A matcher matches URIs with a template.
+// A matcher matches URIs with a template. All snapshots share it. It is immutable, but for the
+// expressions that once guards; it may be used concurrently.
 type matcher struct {
 	parts []templatePart
 

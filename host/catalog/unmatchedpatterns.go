@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// A Pattern is a tool pattern in the configuration.
+// A Pattern is a tool pattern in the configuration. It is immutable; Match may be called
+// concurrently. This file warns of patterns that match nothing: the policy itself applies them.
 type Pattern struct {
 	List  string // its attribute: allow, deny, read, …
 	Glob  string

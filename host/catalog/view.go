@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A View is what the configuration says about one tool: its `tool` block in the server.
+// A View is what the configuration says about one tool: its `tool` block in the server. Package
+// host makes it of the configuration; it is immutable.
 type View struct {
 	Name           string // exposed name; "" for the tool's own
 	Description    string // may be empty, if HasDescription
@@ -30,7 +31,7 @@ func (v *View) place(argument string) string {
 	return cmp.Or(v.Places[argument], v.At)
 }
 
-// A nullRule is the meaning of null for an argument with a default.
+// A nullRule is the meaning of null for an argument with a default. It is a value.
 type nullRule struct {
 	value  bool // null is an ordinary value, which the schema allows
 	needed bool // the argument is required

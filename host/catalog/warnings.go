@@ -7,7 +7,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// warnings log what users should know about the lists of servers, each thing once.
+// warnings log what users should know about the lists of servers, each thing once. A Catalog
+// has one. It may be used concurrently.
 type warnings struct {
 	log hclog.Logger
 
