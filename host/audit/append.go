@@ -2,13 +2,14 @@ package audit
 
 import "fmt"
 
-// An entry is an event in the buffer.
+// An entry is an event in the buffer. The writer closes done, once.
 type entry struct {
 	Event
 	done chan struct{} // closed when the row is committed or given up; nil: no request waits
 }
 
-// append adds rows to the file in one transaction and returns the chain with them.
+// append adds rows to the file in one transaction and returns the chain with them. Only the
+// goroutine of the writer calls it.
 func (f *file) append(entries []entry, hide func(string) string) (c chain, err error) {
 	err = f.transact(func() error {
 		if c, err = f.chain(); err != nil {

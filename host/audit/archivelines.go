@@ -21,7 +21,7 @@ const (
 )
 
 // isArchive reports whether a file has rows as JSON lines: an archive, or what a process wrote
-// to standard error.
+// to standard error. The functions of this file read the lines of archives, and keep no state.
 func isArchive(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

@@ -11,6 +11,19 @@
 // after its row is committed. When the disk fails, the rows wait in a bounded buffer, and
 // Settings.Refuse decides whether further requests are refused or their rows dropped.
 //
+// Package host makes one Log for a process and closes it; the gateway, the recorder of package
+// host and the limits of clients write to it. The verb audit and the console read with a
+// Reader. Log may be used concurrently. A file, a lines, a writer and a verifier have one
+// goroutine; several processes share a file through SQLite's locks.
+//
+// log.go, refused.go and writer.go take events and write them in the background; append.go,
+// encode.go, fields.go, file.go, lines.go, prune.go and signedheads.go make rows and files.
+// read.go, walk.go and archivelines.go find rows; verify.go and archive.go check them;
+// export.go, ocsf.go and when.go are for the verb.
+//
+// The bytes of rows, archives and heads are what hashes and users depend on: a field may be
+// added, but none may change (fields.go; the test TestBytesOfRows).
+//
 // Files, from the top: export.go, ocsf.go, signedheads.go, walk.go, archivelines.go, archive.go,
 // verify.go, writer.go, read.go, prune.go, lines.go, refused.go, log.go, append.go, file.go,
 // encode.go, fields.go, audit.go, when.go.

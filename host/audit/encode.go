@@ -22,7 +22,8 @@ const (
 const timeFormat = "2006-01-02T15:04:05.000000Z"
 
 // row returns the row of an event, without its place in the log. hide masks secrets in the texts
-// that a client or a server may have chosen; nil: there are none.
+// that a client or a server may have chosen; nil: there are none. The functions of this file
+// are pure. Hashes cover the bytes that they make, so they must stay for each event.
 func (e *Event) row(hide func(string) string) *Row {
 	r := &Row{Event: *e}
 	event := reflect.ValueOf(&r.Event).Elem()

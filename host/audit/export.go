@@ -16,7 +16,8 @@ import (
 // Formats are the formats of an export.
 var Formats = []string{"jsonl", "csv", "ocsf"}
 
-// An Exporter writes rows in a format.
+// An Exporter writes rows in a format. One goroutine uses it. The caller closes what it writes
+// to.
 type Exporter struct {
 	json    *json.Encoder
 	csv     *csv.Writer

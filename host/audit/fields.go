@@ -30,7 +30,8 @@ type Row struct {
 //	ocsf:"…"   the attribute of OCSF; without it, the field is under unmapped
 //	doc:"…"    the meaning, for docs/audit.md; words between single quotes are code
 //
-// Empty members are left out of rows if the json tag has omitempty.
+// Empty members are left out of rows if the json tag has omitempty. The caller of a Recorder
+// owns it.
 type Event struct {
 	Time time.Time `json:"time" about:"event" csv:"2" ocsf:"time" doc:"when the event began"`
 	Kind Kind      `json:"kind" about:"event" csv:"3" doc:"the kind of event"`

@@ -61,7 +61,8 @@ func (h hash) next(seq int64, content []byte) hash {
 	return h
 }
 
-// A file is an open audit log.
+// A file is an open audit log. One goroutine uses it: that of the writer, or that of a Reader.
+// Its opener closes it.
 type file struct {
 	path string
 	info fs.FileInfo // of the open file

@@ -8,7 +8,7 @@ import (
 )
 
 // lines writes rows as JSON lines, each with its sequence number and hash. The chain begins
-// anew with each process.
+// anew with each process. Only the goroutine of the writer uses it. It does not close to.
 type lines struct {
 	to     io.Writer
 	chain  chain

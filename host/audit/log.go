@@ -27,7 +27,7 @@ const (
 	drainTime  = 5 * time.Second
 )
 
-// Settings are those of the audit block.
+// Settings are those of the audit block. They are immutable.
 type Settings struct {
 	File   string    // absolute path of the SQLite file
 	To     io.Writer // takes rows as JSON lines instead of File; nil: File
@@ -71,7 +71,8 @@ type Options struct {
 //
 // Without Settings.Full, a request waits for its row only if one batch of 500 rows waits
 // already. A killed process therefore loses at most one batch, as long as the file can be
-// written.
+// written. Set, Open and Close exclude each other with opening, which is held while a file is
+// opened; mu is never held across I/O.
 type Log struct {
 	opts     Options
 	settings atomic.Pointer[Settings] // nil: nothing is recorded
@@ -171,7 +172,7 @@ func (l *Log) stopWriter() {
 }
 
 // Close writes what is left, for at most five seconds, and ends the recording. It opens the
-// file if there are notes and no request has opened it.
+// file if there are notes and no request has opened it. It is called at the end of the process.
 func (l *Log) Close() {
 	if !l.opened.Load() && l.backlog.Load() > 0 {
 		if err := l.Open(); err != nil {
@@ -224,7 +225,8 @@ func unavailable() error {
 		WithHint("try again in a few seconds")
 }
 
-// End implements [Recorder].
+// End implements [Recorder]. It may wait for the disk, for at most commitTime. Its caller must
+// hold no lock.
 func (l *Log) End(e *Event) {
 	s := l.settings.Load()
 	if s == nil {
@@ -332,7 +334,7 @@ func (l *Log) waiting() int {
 }
 
 // take removes the next batch from the buffer, and adds rows for dropped events and for refused
-// clients without rows. all says that the log ends.
+// clients without rows. all says that the log ends. The goroutine of the writer calls it.
 func (l *Log) take(batch []entry, all bool) []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,8 @@ const (
 	classLifecycle      = 6002
 )
 
-// ocsfOf returns the OCSF event of a row.
+// ocsfOf returns the OCSF event of a row. The functions of this file are pure. Users feed the
+// result to other programs, so members may be added but not changed.
 func ocsfOf(r *Row, version string) object {
 	class, activity := ocsfClass(r)
 	o := object{

@@ -22,7 +22,8 @@ const (
 
 // prune removes rows that are older than the retention. When the file comes near to
 // MaxSize, it moves the oldest rows to an archive: a file with the same rows as JSON lines,
-// whose name has the first sequence number.
+// whose name has the first sequence number. The methods of file in this file run on the
+// goroutine of the writer.
 func (f *file) prune(s *Settings, now time.Time) error {
 	if s.Retention > 0 {
 		removed := int64(0)

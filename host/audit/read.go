@@ -16,7 +16,7 @@ import (
 )
 
 // A Filter selects rows. Empty fields select all. In Server, Item, Tenant, Subject and
-// Method, '*' stands for any text.
+// Method, '*' stands for any text. It is a value.
 type Filter struct {
 	Since, Until time.Time // when the event began: from Since on, and before Until
 	Kind         Kind
@@ -35,7 +35,7 @@ type Filter struct {
 }
 
 // A Reader reads a log with its archives, or one archive. One goroutine uses it. The log may
-// be written meanwhile.
+// be written meanwhile. Its opener closes it.
 type Reader struct {
 	path string
 	file *file // nil: path is an archive
@@ -94,7 +94,8 @@ func (r *Reader) chain() (chain, error) {
 }
 
 // Each calls yield with each selected row, from the first or from the last one on, until
-// yield returns false. Rows in archives are older than those in the file.
+// yield returns false. Rows in archives are older than those in the file. It blocks while it
+// reads; yield runs on the same goroutine.
 func (r *Reader) Each(ctx context.Context, f Filter, newestFirst bool, yield func(Row) bool) error {
 	w := &walk{Reader: r, filter: f, left: f.Limit, yield: yield}
 	err := error(nil)

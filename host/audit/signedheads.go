@@ -25,7 +25,8 @@ const headsSuffix = ".heads"
 // maxHeads bounds a file with heads, in bytes: a head an hour for ten years is less.
 const maxHeads = 32 << 20
 
-// headMessage returns what is signed of a head.
+// headMessage returns what is signed of a head. The form of a head and its signature are what
+// users check with other programs: they must stay.
 func headMessage(head, at string) []byte {
 	return []byte("junctor audit head 1\n" + head + "\n" + at + "\n")
 }

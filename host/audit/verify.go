@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// A Finding is a defect of the chain.
+// A Finding is a defect of the chain. The JSON of Finding and Report is the output of junctor
+// audit verify: it must stay.
 type Finding struct {
 	Seq int64 `json:"seq"` // of the row; the first one of several
 	// Problem is "altered", "removed", "reordered", "added", "truncated" or "hidden": a
@@ -46,7 +47,7 @@ func ParseHead(text string) (seq int64, sum [32]byte, ok bool) {
 	return seq, sum, err == nil
 }
 
-// A verifier checks the rows of a log in order.
+// A verifier checks the rows of a log in order. One goroutine uses it.
 type verifier struct {
 	report    *Report
 	heads     map[int64]hash // that the rows must have

@@ -18,7 +18,8 @@ import (
 var errEnough = errors.New("enough rows")
 
 // A walk passes the selected rows of a log in order. The writer may move rows to archives
-// meanwhile. After and Before of the filter are the cursor, so each row is passed once.
+// meanwhile. After and Before of the filter are the cursor, so each row is passed once. One
+// goroutine uses it, for one call of Reader.Each.
 type walk struct {
 	*Reader
 	filter Filter

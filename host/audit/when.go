@@ -11,7 +11,8 @@ import (
 const maxAgo = 100 * 365 * 24 * time.Hour
 
 // ParseWhen parses a moment: a duration before now such as "30m", "12h", "7d" or "2w", a
-// date, or a time as in RFC 3339. A date is its beginning in the zone of now.
+// date, or a time as in RFC 3339. A date is its beginning in the zone of now. The forms are
+// words of the command line.
 func ParseWhen(text string, now time.Time) (time.Time, error) {
 	if ago, err := ParseAge(text); err == nil {
 		return now.Add(-ago), nil

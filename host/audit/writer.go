@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// A sink is where rows are written.
+// A sink is where rows are written. Only the goroutine of the writer calls its methods. A file
+// and a lines are sinks.
 type sink interface {
 	// append writes rows, all or none, and returns the chain with them.
 	append(entries []entry, hide func(string) string) (chain, error)
@@ -40,7 +41,8 @@ func forwardTo(to sink, f Forwarder) {
 	}
 }
 
-// A writer writes the events of a log in one goroutine.
+// A writer writes the events of a log in one goroutine. Log.open makes it, and Log.stopWriter
+// ends it, once. The fields below done belong to its goroutine, run.
 type writer struct {
 	log     *Log
 	sink    sink
@@ -72,12 +74,14 @@ func startWriter(l *Log, to sink) *writer {
 	return w
 }
 
-// end writes what is left and returns when the goroutine has ended.
+// end writes what is left and returns when the goroutine has ended. It blocks for at most
+// drainTime and a transaction.
 func (w *writer) end() {
 	close(w.stop)
 	<-w.done
 }
 
+// It runs on a goroutine of its own; all methods below run there.
 func (w *writer) run() {
 	defer close(w.done)
 	defer func() {
