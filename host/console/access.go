@@ -19,7 +19,8 @@ const (
 	maxChoices = 500 // names that a field proposes
 )
 
-// An accessView is the content of the form that explains a decision.
+// An accessView is the content of the form that explains a decision. The page access explains
+// decisions of the policy.
 type accessView struct {
 	Tool, Subject, Tenant, Issuer, Roles, Groups, Scopes, Claims, Arguments string
 

@@ -15,7 +15,8 @@ const (
 	maxArguments = 512 << 10 // bytes in total, except for those of the first call
 )
 
-// An approvalsView is the content of the page of approvals.
+// An approvalsView is the content of the page of approvals. The page approvals shows waiting
+// calls and takes the answers.
 type approvalsView struct {
 	Waiting  []control.Approval // the oldest first
 	More     int                // that wait too

@@ -33,7 +33,7 @@ func asset(name string) []byte {
 	return text
 }
 
-// serveAsset answers with the style sheet, the script or the icon.
+// serveAsset answers with the style sheet, the script or the icon. It needs no session.
 func serveAsset(w http.ResponseWriter, r *http.Request) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return errMethod("GET, HEAD")

@@ -14,7 +14,7 @@ const (
 )
 
 // attempts counts failed sign-ins by the network of the client. Its methods may be called
-// concurrently.
+// concurrently. The Server has one.
 type attempts struct {
 	mu  sync.Mutex
 	all map[netip.Prefix]*failures // guarded by mu

@@ -18,7 +18,8 @@ const (
 
 // receive reads the body of a request before the request takes one of the places of busy:
 // a client that sends its body slowly keeps no other one out. A request that is refused
-// whatever its body says keeps it unread. An error of reading becomes one of the new body.
+// whatever its body says keeps it unread. An error of reading becomes one of the new body. The
+// goroutine of the request blocks in it until the body has arrived or its time is over.
 func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 	limit := int64(maxForm)
 	key, _, _ := splitPath(r.URL.Path)
@@ -37,7 +38,7 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) {
 	r.Body = &receivedBody{Reader: bytes.NewReader(text), err: err}
 }
 
-// A receivedBody is a body that was read, and the error of reading it.
+// A receivedBody is a body that was read, and the error of reading it. One request has it.
 type receivedBody struct {
 	*bytes.Reader
 	err error
@@ -64,7 +65,8 @@ func (b *receivedBody) WriteTo(w io.Writer) (int64, error) {
 func (*receivedBody) Close() error { return nil }
 
 // arriving holds the bodies of sign-ins that are being read, oldest first. Above
-// maxArriving the oldest is not waited for any longer: others take no time.
+// maxArriving the oldest is not waited for any longer: others take no time. The Server has one.
+// It may be used concurrently.
 type arriving struct {
 	mu  sync.Mutex
 	all []*http.ResponseController // guarded by mu

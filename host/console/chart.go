@@ -12,7 +12,8 @@ const (
 	chartHeight = 120
 )
 
-// A chart is a drawing of minutes.
+// A chart is a drawing of minutes. The functions of this file are pure: they turn samples into
+// paths of SVG.
 type chart struct {
 	ID, Title string
 	Unit      string // of the scale; empty: the labels have it

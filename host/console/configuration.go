@@ -40,7 +40,7 @@ func (q *request) showConfigurationView(w http.ResponseWriter, r *http.Request, 
 }
 
 // reloadConfiguration reads the configuration again. The page shows the outcome itself: the
-// reload may have ended the session.
+// reload may have ended the session. It waits for the reload, for at most ReloadTime.
 func reloadConfiguration(w http.ResponseWriter, r *http.Request, q *request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(ReloadTime + sendTime))
 	q.log.Info("the configuration is reloaded from the console", "by", q.session.name())

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/event"
 )
 
-// eventGroups are the first words of the types of events.
+// eventGroups are the first words of the types of events. A new group of types in package event
+// belongs here, too.
 var eventGroups = []string{"process", "reload", "server", "plugin", "session", "tools", "approval", "login"}
 
 // An eventsView is the content of the page of events.

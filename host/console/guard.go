@@ -13,7 +13,9 @@ import (
 )
 
 // contentPolicy is the Content Security Policy of every page. Nothing inline runs, nothing of
-// another server is loaded, and no other page may frame this one.
+// another server is loaded, and no other page may frame this one. This file has the checks that
+// every request passes, and the answers to those that fail. A weaker rule is a hole, so tests
+// compare them.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
@@ -29,7 +31,7 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// A refusal is why a request is not answered with its page.
+// A refusal is why a request is not answered with its page. It is immutable.
 type refusal struct {
 	status int
 	title  string

@@ -28,7 +28,7 @@ type series struct {
 }
 
 // history has the samples of the last hour, of each server and in total. Its methods may
-// be called concurrently.
+// be called concurrently. The Server has one; the goroutine of Server.Run adds samples.
 type history struct {
 	mu      sync.Mutex
 	total   series             // guarded by mu

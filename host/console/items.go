@@ -12,7 +12,8 @@ import (
 // itemKinds are the kinds of items that the page of resources and prompts can show alone.
 var itemKinds = []string{"resource", "template", "prompt"}
 
-// An itemsView is the content of the page of resources and prompts.
+// An itemsView is the content of the page of resources and prompts. The page items lists them;
+// item.go shows one.
 type itemsView struct {
 	Query, Server, Kind string
 	Servers, Kinds      []string

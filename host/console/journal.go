@@ -17,7 +17,7 @@ const maxDetails = 256 << 10
 // logLevels are the levels of records, the most severe first.
 var logLevels = []string{"error", "warn", "info", "debug", "trace"}
 
-// A logView is the content of the page of the log.
+// A logView is the content of the page of the log. The records are those of Sources.Journal.
 type logView struct {
 	Query, Level, Server string
 	Levels, Servers      []string

@@ -14,7 +14,7 @@ const (
 )
 
 // links holds the one-time links that were not used. Its methods may be called
-// concurrently. It keeps digests only.
+// concurrently. It keeps digests only. The Server has one.
 type links struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]time.Time // guarded by mu; the end of each link

@@ -10,6 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
+// This file has the pages that only show a list, and that of the charts.
 func showSessions(w http.ResponseWriter, r *http.Request, q *request) error {
 	q.show(w, http.StatusOK, "sessions", "Sessions", struct {
 		*control.Status

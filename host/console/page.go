@@ -6,7 +6,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-// A request is for a page of a session.
+// A request is for a page of a session. The goroutine of the HTTP request owns it.
 type request struct {
 	*Server
 	active  *active
@@ -25,7 +25,8 @@ type page struct {
 	sees  role // for show and the navigation; the zero value: viewer
 }
 
-// pages are all pages by their names in the path.
+// pages are all pages by their names in the path. Only init writes it. A new page is a line
+// there, a template in pages/, and perhaps an entry of navigation.
 var pages map[string]page
 
 func init() {

@@ -16,6 +16,8 @@ const (
 )
 
 // A heldView is the part of a server's page about tools whose definitions were not accepted.
+// This file is the part of the pages of servers and plugins where a person accepts definitions
+// and programs.
 type heldView struct {
 	Tools []heldTool
 	More  int // further differences

@@ -11,7 +11,8 @@ import (
 // maxColumns is the number of principals of a page.
 const maxColumns = 12
 
-// A policyView is the content of the page of the policy table.
+// A policyView is the content of the page of the policy table. The page policy shows the
+// decisions about all tools for some principals.
 type policyView struct {
 	Query, Server, Who string
 	Servers            []string

@@ -15,7 +15,8 @@ const (
 
 // references name tools, resources and prompts in links and forms. A name that a page does not
 // show as it is, such as one with a secret, is named by a digest. The digest has a key of the
-// process, so a secret that is easy to guess cannot be found with it.
+// process, so a secret that is easy to guess cannot be found with it. The Server's views have
+// one. They are immutable and may be used concurrently.
 type references struct {
 	key   []byte
 	texts texts

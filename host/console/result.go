@@ -25,7 +25,8 @@ const (
 // which are part of the page. Nothing is loaded.
 var mediaPolicy = strings.Replace(contentPolicy, "img-src 'self'", "img-src 'self' data:; media-src data:", 1)
 
-// A shownResult is the result of a tool, a resource or a prompt for people.
+// A shownResult is the result of a tool, a resource or a prompt for people. It belongs to one
+// request. Results are untrusted: only mediaType decides what a browser shows.
 type shownResult struct {
 	Parts      []resultPart
 	More       int    // parts that are not shown

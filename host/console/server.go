@@ -19,7 +19,8 @@ const (
 	sendTime  = 30 * time.Second
 )
 
-// Options configure a [Server].
+// Options configure a [Server]. They do not change after New. Functions may be called
+// concurrently.
 type Options struct {
 	Sources  Sources
 	Settings Settings // those at the start; see Server.Apply
@@ -34,7 +35,9 @@ type Options struct {
 	Refused func(remote, why string)
 }
 
-// A Server serves the pages. Its methods may be called concurrently.
+// A Server serves the pages. Its methods may be called concurrently. The fields are set by New;
+// active is replaced by Apply, and the others have locks of their own. busy and trying hold a
+// token for each request in progress.
 type Server struct {
 	sources  Sources
 	log      hclog.Logger
@@ -75,7 +78,8 @@ func New(o Options) *Server {
 	return s
 }
 
-// Run fills the charts until ctx ends.
+// Run fills the charts until ctx ends. It blocks; package host gives it a goroutine. It is
+// called once.
 func (s *Server) Run(ctx context.Context) {
 	defer s.refusals.Close()
 	tick := time.NewTicker(sampleEvery)

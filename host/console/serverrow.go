@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A serverRow is a server as the pages describe it.
+// A serverRow is a server as the pages describe it. Templates call its methods.
 type serverRow struct {
 	*control.Server
 }

@@ -17,7 +17,8 @@ const (
 	maxSessions = 64
 )
 
-// A session belongs to one browser.
+// A session belongs to one browser. All requests of its browser share it; the fields above mu
+// do not change.
 type session struct {
 	key     string // in the path of its pages
 	cookie  [sha256.Size]byte
@@ -69,7 +70,8 @@ func (s *session) name() string {
 	return s.who.Subject
 }
 
-// A sessionTable holds the sessions. Its methods may be called concurrently.
+// A sessionTable holds the sessions. Its methods may be called concurrently. The Server has
+// one.
 type sessionTable struct {
 	mu  sync.Mutex
 	all map[string]*session // guarded by mu; by key

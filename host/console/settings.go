@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Settings are what a reload can change.
+// Settings are what a reload can change. They are immutable. The functions may be called
+// concurrently.
 type Settings struct {
 	// Admins and Viewers are subjects and groups of principals. A viewer sees the pages, an
 	// admin also acts. Roles of credentials have no effect here.

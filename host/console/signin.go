@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// A front is the content of the pages without a session.
+// A front is the content of the pages without a session. The functions of this file begin and
+// end sessions; they are the only pages without one.
 type front struct {
 	Title   string
 	Text    string

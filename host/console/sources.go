@@ -17,8 +17,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/usage"
 )
 
-// Sources are what the pages show and change. All methods may be called concurrently.
-// Audit may be nil; all others are set.
+// Sources are the interfaces through which the pages reach the process: what the pages show and
+// change. All methods may be called concurrently. Audit may be nil; all others are set. Package
+// host sets them once. Implementations are in console/source and in host/consolesources.go.
 type Sources struct {
 	Process   Process
 	Servers   Servers

@@ -16,7 +16,7 @@ const (
 	maxMarks = 3        // combining marks in a row that are shown as they are
 )
 
-// A texts shows untrusted texts.
+// A texts shows untrusted texts. It is immutable and may be used concurrently.
 type texts struct {
 	hide func(string) string // masks secrets
 }

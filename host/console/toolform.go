@@ -20,7 +20,7 @@ const (
 	maxDefault = 200 // bytes of a default that is shown
 )
 
-// A toolForm is the form for the arguments of a tool.
+// A toolForm is the form for the arguments of a tool. It belongs to one request.
 type toolForm struct {
 	Fields []toolField
 	Left   int    // further arguments, which are written as JSON only

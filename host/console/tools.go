@@ -15,7 +15,8 @@ const (
 	maxQuery    = 200     // bytes
 )
 
-// A toolsView is the content of the page of all tools.
+// A toolsView is the content of the page of all tools. The page tools lists them, and the page
+// tool shows one; pager is for all pages with lists.
 type toolsView struct {
 	Query, Server string
 	Servers       []string

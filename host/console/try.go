@@ -18,7 +18,7 @@ const (
 	tryTime   = 10 * time.Minute
 )
 
-// A tried is the outcome of a request to a server.
+// A tried is the outcome of a request to a server. The handler of the page must release hold.
 type tried struct {
 	Failed bool // the tool says so, or the call
 	Error  string
@@ -112,6 +112,7 @@ func tryTool(w http.ResponseWriter, r *http.Request, q *request) error {
 
 // try makes a request to a server, which may take long, and returns the outcome. The caller
 // releases its hold when the page is written. The error means that too many such requests run.
+// It blocks for at most tryTime.
 func (q *request) try(w http.ResponseWriter, r *http.Request,
 	request func(context.Context) (Result, error)) (*tried, error) {
 	select {

@@ -15,7 +15,8 @@ import (
 //go:embed pages/*.html
 var pageFiles embed.FS
 
-// views writes pages.
+// views writes pages. The Server has one. It is immutable after newViews and may be used
+// concurrently.
 type views struct {
 	all   map[string]*template.Template // by name
 	texts texts
