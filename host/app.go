@@ -29,7 +29,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Options configure [Load].
+// Options configure [Load]. The caller fills them; they do not change after Load. Functions may
+// be called concurrently.
 type Options struct {
 	Config  config.Location // stays the same for the life of the App
 	Managed string          // see config.Options
@@ -77,7 +78,9 @@ type Options struct {
 }
 
 // An App is a configured host. It starts processes when they are first used. The
-// configuration in effect is a generation, which Reload replaces; the Process lasts.
+// configuration in effect is a generation, which Reload replaces; the Process lasts. Load makes
+// it, and its caller must call Stop. The exported fields, process, locks and logins do not
+// change after Load; status is set before clients are served.
 type App struct {
 	Supervisor *plugin.Supervisor
 	Catalog    *catalog.Catalog
@@ -136,7 +139,7 @@ func (o *Options) private() []string {
 }
 
 // Load reads the configuration and returns its App. The App is nil exactly if a
-// diagnostic is an error.
+// diagnostic is an error. It blocks while plugins describe themselves.
 func Load(ctx context.Context, o Options) (*App, source.Diagnostics) {
 	p := newProcess(o)
 	g, diags := p.read(ctx, o.Content, 1)
@@ -191,7 +194,8 @@ func (a *App) start(g *generation) *source.Diagnostic {
 }
 
 // Stop ends everything, what was created last first: upstreams politely, then plugins. It
-// returns when nothing is left.
+// returns when nothing is left. It is called once, after the functions that serve have
+// returned.
 func (a *App) Stop() {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()

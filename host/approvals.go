@@ -11,8 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// Approvals are the calls of a process that need an approval, for those who see and answer them. Its methods may be
-// called concurrently.
+// Approvals are the calls of a process that need an approval, for those who see and answer
+// them. Package control and the console use it; who waits is in package approval. Its methods
+// may be called concurrently.
 type Approvals struct{ app *App }
 
 // Approvals returns the calls of the process that need an approval.

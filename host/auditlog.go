@@ -21,7 +21,8 @@ import (
 // The audit log belongs to the App and not to a generation: it lasts as long as the
 // process. A reload changes its settings.
 
-// newAudit returns the audit log, which has no settings yet.
+// newAudit returns the audit log, which has no settings yet. This file connects package audit
+// with the configuration: its settings, its file and its status.
 func (p *Process) newAudit() *audit.Log {
 	return audit.New(audit.Options{
 		Log: p.opts.Log, Warn: p.opts.Warn, Hide: p.redactor.hide,
@@ -147,7 +148,8 @@ func redacts(globs []string) func(server, item string) bool {
 	}
 }
 
-// setAudit makes the settings of a generation those of the audit log.
+// setAudit makes the settings of a generation those of the audit log. The caller holds
+// App.reloading, or is the start.
 func setAudit(a *App, g *generation) error {
 	s, err := g.auditSettings(a.stdio.Load())
 	if err == nil {

@@ -19,7 +19,8 @@ import (
 const watchEvery = 2 * time.Second
 
 // runInBackground reports the end of the start, watches logins, renews credentials and releases unused memory until
-// end is called. end waits for all of them.
+// end is called. end waits for all of them. The services on standard input and over HTTP call
+// it, once.
 func runInBackground(a *App) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var work sync.WaitGroup
@@ -36,7 +37,8 @@ func runInBackground(a *App) (end func()) {
 }
 
 // watchLogins reconnects servers after a login, until ctx ends. Clients do not know
-// the tools of such a server, so none of them would call it.
+// the tools of such a server, so none of them would call it. watchLogins, reconnect and
+// announceStart run on goroutines of runInBackground.
 func watchLogins(ctx context.Context, a *App) {
 	var seen map[credential.Key]string
 	tick := time.NewTicker(watchEvery)

@@ -17,7 +17,8 @@ import (
 )
 
 // A connector makes the connections of a generation, with the objects of the process. Its
-// functions last as long as the connections; it holds nothing else.
+// functions last as long as the connections; it holds nothing else. It is a value, and may be
+// used concurrently.
 type connector struct {
 	p *Process
 	g *generation
@@ -25,7 +26,9 @@ type connector struct {
 
 // build makes the upstreams, and describes the servers to the gateway and the catalog.
 // before is the generation in effect; nil for the first one. disconnected are the servers
-// that are left out, if the configuration has them.
+// that are left out, if the configuration has them. It sets servers, offered, upstreams and
+// inputs of the generation, which is not in effect yet; only prepare, start and setDisconnected
+// call it. It connects to nothing.
 func (c connector) build(before *generation, disconnected map[string]*disconnection) {
 	g := c.g
 	g.upstreams, g.inputs = map[string]*upstream.Upstream{}, map[string]string{}
@@ -163,7 +166,8 @@ func (c connector) newUpstream(s *config.Server, peer upstream.Peer, tenant stri
 	}))
 }
 
-// openLink opens a link to a server with the given settings.
+// openLink opens a link to a server with the given settings. It blocks until the plugin has
+// opened the server; the caller closes the link.
 func (c connector) openLink(
 	ctx context.Context,
 	s *config.Server,

@@ -28,7 +28,8 @@ const (
 	consoleConnections = 32              // of one address of another machine
 )
 
-// A consoleListener serves the console at one address, with or without TLS.
+// A consoleListener serves the console at one address, with or without TLS. A consoleService
+// owns it. serve is called once, and leave or close ends it; App.reloading excludes the two.
 type consoleListener struct {
 	*endpoint
 	config *config.Console
@@ -121,7 +122,7 @@ func consoleAddress(remote string) (key netip.Prefix, counted bool) {
 	return p, err == nil
 }
 
-// leave ends the pages and leaves the socket open.
+// leave ends the pages and leaves the socket open. It blocks until no page is in progress.
 func (l *consoleListener) leave() {
 	_ = l.conns.Close()
 	limited, cancel := context.WithTimeout(context.Background(), consoleStopTime)

@@ -30,7 +30,7 @@ type ConsoleOptions struct {
 }
 
 // A consoleService serves the console. Reload replaces its settings and its listener.
-// App.reloading guards its fields.
+// App.reloading guards its fields. ServeConsole makes it and ends it.
 type consoleService struct {
 	ConsoleOptions
 	app     *App
@@ -44,7 +44,8 @@ type consoleService struct {
 	at     *consoleListener
 }
 
-// A consoleAt is where the console is served.
+// A consoleAt is where the console is served. It is immutable; App.shown is replaced as a
+// whole.
 type consoleAt struct {
 	server *console.Server
 	url    string          // without a path
@@ -54,7 +55,8 @@ type consoleAt struct {
 }
 
 // ServeConsole serves the console if the configuration has one, also after a reload, until
-// stop is called. stop waits for the pages in progress.
+// stop is called. stop waits for the pages in progress. It is called once. The caller must call
+// stop.
 func (a *App) ServeConsole(ctx context.Context, o ConsoleOptions) (stop func(), err error) {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
@@ -108,7 +110,8 @@ func (r report) consoleURL() string {
 	return ""
 }
 
-// A consoleChange is what a consoleService will serve.
+// A consoleChange is what a consoleService will serve. prepare makes it, on the goroutine of a
+// reload; apply or discard ends it.
 type consoleChange struct {
 	service  *consoleService
 	next     *config.Console

@@ -17,7 +17,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// sources returns what the pages of the console show and change.
+// sources returns what the pages of the console show and change. This file has the sources of
+// the console that need the App; the others are in package console/source. The goroutines of
+// requests for pages call them, concurrently.
 func (s *consoleService) sources() (all console.Sources) {
 	a := s.app
 	process := &source.Process{

@@ -24,7 +24,8 @@ import (
 
 // Tenant returns the tenant whose credentials a principal uses at a server. It is
 // empty if all clients share the server. With share = "session" each principal is a
-// tenant of its own.
+// tenant of its own. The tenant is part of the keys of credentials and connections at rest: it
+// must stay the same for the same principal.
 func Tenant(s *config.Server, p authn.Principal) string {
 	switch gateway.Share(s.Share) {
 	case gateway.PerTenant:
@@ -130,7 +131,8 @@ func (g *generation) authTimeout(s *config.Server) (text string) {
 // Such an error passes through the transport, which has settings of its own.
 const authPath = "auth: "
 
-// An authErrors adds authPath to the paths in the errors of an auth provider.
+// An authErrors adds authPath to the paths in the errors of an auth provider. It keeps no
+// state.
 type authErrors struct{ sdk.Credentials }
 
 // Authorize obtains a credential.
@@ -195,7 +197,8 @@ func (g *generation) owner(s *config.Server, tenant string) secret.Owner {
 }
 
 // secretsLock returns a function that locks an owner's secrets against other processes. It
-// returns nil without a data directory.
+// returns nil without a data directory. The function blocks until another process has released
+// the lock, or ctx ends.
 func (d Dirs) secretsLock(o secret.Owner) func(context.Context) (func(), error) {
 	if d.Data == "" {
 		return nil

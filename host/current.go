@@ -18,7 +18,9 @@ import (
 
 // The methods of this file use the generation in effect.
 
-// connector returns what makes the connections of the generation in effect.
+// connector returns what makes the connections of the generation in effect. This file has the
+// methods of App that ask the generation in effect; they may be called concurrently, also
+// during a reload.
 func (a *App) connector() connector { return connector{a.process, a.current.Load()} }
 
 // Location returns the location of the configuration, which stays the same.

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// Dirs are the directories for Junctor's files.
+// Dirs are the directories for Junctor's files. It is a value that does not change.
 type Dirs struct {
 	Cache cache.Dir // files that can be regenerated
 	Data  string    // logs and state
@@ -31,7 +31,8 @@ const (
 
 // FindDirs returns the directories below JUNCTOR_HOME if it is set, and otherwise
 // those of the XDG variables. It creates the directory for sockets. It makes all
-// paths absolute, because plugins run in other directories.
+// paths absolute, because plugins run in other directories. It is called once, at the start of
+// the program; Clean undoes what it creates.
 func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	home := get("HOME")

@@ -40,7 +40,8 @@ func (b listenBlock) listen(ctx context.Context) (*httpserver.Socket, error) {
 	return socket, nil
 }
 
-// An endpoint is where a service accepts connections: a socket, and the certificates of TLS.
+// An endpoint is where a service accepts connections: a socket, and the certificates of TLS. A
+// service owns it, and App.reloading guards it. The last endpoint with a socket closes that.
 type endpoint struct {
 	listenBlock
 	socket *httpserver.Socket

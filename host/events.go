@@ -10,7 +10,8 @@ import (
 )
 
 // Events returns what happens in this process; nil for a command that exits after one
-// answer.
+// answer. This file makes the events that junctor events and the console show; recorder.go
+// makes the rows of the audit log. All functions may be called concurrently and do not wait.
 func (a *App) Events() *event.Stream { return a.process.events }
 
 // AnnounceProcess records that the process serves clients, or that it ends.

@@ -14,6 +14,7 @@ import (
 )
 
 // certificateStatuses returns the state of the certificates of the gateway and the console.
+// This file tells of what ends by itself: certificates, keys of issuers and logins.
 func certificateStatuses(a *App) (all []control.Certificate) {
 	if server := a.serving.Load(); server != nil {
 		for _, h := range server.Certificates() {
@@ -85,7 +86,8 @@ const (
 )
 
 // A loginWatch asks auth providers for the state of the logins that all clients share, so
-// that a login which ends is known before a client needs it. The zero value has none.
+// that a login which ends is known before a client needs it. The zero value has none. The App
+// has one. It may be used concurrently.
 type loginWatch struct {
 	mu    sync.Mutex
 	known []control.Login // guarded by mu

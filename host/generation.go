@@ -23,7 +23,8 @@ import (
 
 // A generation is everything that one read of the configuration decides. It is immutable
 // once it is in effect, and reuses the upstreams of the servers that have not changed since
-// the generation before. It knows nothing of the process; see connector.
+// the generation before. It knows nothing of the process; see connector. read makes it,
+// connector.build completes it and apply makes it the one in effect.
 type generation struct {
 	opts      *Options // of the process
 	Config    *config.Config
@@ -110,7 +111,8 @@ func sameView(x, y *config.Server) bool {
 }
 
 // connectionInput returns a digest of everything that the connections to a server depend on: the
-// fields with the tag reload:"connection", and its transport and auth blocks with their plugins.
+// fields with the tag reload:"connection", and its transport and auth blocks with their
+// plugins. A reload closes the connections whose digest changes.
 func (g *generation) connectionInput(s *config.Server) string {
 	plugins := []config.Plugin{g.plugin(s.Transport.Plugin)}
 	var auth any

@@ -22,6 +22,7 @@ type ChooseHTTP func(c *config.Config, loaded source.Diagnostics) (config.HTTP, 
 
 // An httpService serves the gateway over HTTP. Reload replaces its settings and its
 // listener; the server, which has the sessions, stays. App.reloading guards its fields.
+// ServeHTTP makes it and ends it.
 type httpService struct {
 	app       *App
 	ctx       context.Context // ends when the service does
@@ -42,7 +43,7 @@ type httpService struct {
 // ServeHTTP serves the gateway over HTTP until ctx ends. A reload asks settings again.
 // ServeHTTP calls listening with each address before it accepts the first client there. It
 // also serves the client on standard input, stdio, unless that is nil; the end of this client
-// does not end ServeHTTP.
+// does not end ServeHTTP. It blocks, and is called once.
 func (a *App) ServeHTTP(
 	ctx context.Context,
 	settings ChooseHTTP,
@@ -182,7 +183,8 @@ func (s *httpService) stop() {
 	}
 }
 
-// drainTime returns the time that requests in flight have to end at shutdown.
+// drainTime returns the time that requests in flight have to end at shutdown. The client on
+// standard input calls it at its end.
 func (s *httpService) drainTime() time.Duration {
 	s.app.reloading.Lock()
 	defer s.app.reloading.Unlock()
@@ -233,7 +235,8 @@ func (s *httpService) offerPages() {
 }
 
 // An httpChange is what an httpService will serve: at another address, with other
-// certificates, or with other settings.
+// certificates, or with other settings. prepare makes it, on the goroutine of a reload; apply
+// or discard ends it.
 type httpChange struct {
 	service  *httpService
 	next     config.HTTP

@@ -23,7 +23,8 @@ const (
 	defaultConnections = 256
 )
 
-// httpSettings returns what a reload can change.
+// httpSettings returns what a reload can change. The functions of this file turn blocks of the
+// configuration into settings of package httpserver. They keep no state.
 func httpSettings(h config.HTTP, limits config.Limits, auth authn.Authenticator) httpserver.Settings {
 	s := httpserver.Settings{
 		Auth:        auth,

@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A clientKinds says which clients the gateway can have.
+// A clientKinds says which clients the gateway can have. It is a value. The functions of this
+// file are pure: they turn blocks of the configuration into limits of other packages.
 type clientKinds struct {
 	tenants  bool // several
 	subjects bool // several of one tenant

@@ -35,7 +35,7 @@ func LoginTime(s *config.Server) time.Duration {
 	return defaultLoginTime
 }
 
-// login is App.Login for one generation.
+// login is App.Login for one generation. It blocks until the login has ended.
 func (c connector) login(
 	ctx context.Context,
 	s *config.Server,
@@ -181,7 +181,8 @@ func unanswered(plugin string, limit time.Duration) *fault.Error {
 }
 
 // A secretsRecorder passes calls on to Secrets and records whether a secret was
-// found. The clock stands still during a call, which may ask for a password.
+// found. The clock stands still during a call, which may ask for a password. One login state
+// has it; its methods may be called concurrently.
 type secretsRecorder struct {
 	sdk.Secrets
 	clock *time.Timer

@@ -28,7 +28,7 @@ const (
 )
 
 // loginPages holds the logins that clients send their users to, at most one for
-// each server and tenant.
+// each server and tenant. The Process has one. Its methods may be called concurrently.
 type loginPages struct {
 	mu      sync.Mutex
 	enabled bool                     // guarded by mu; a browser of a client reaches this machine
@@ -37,7 +37,8 @@ type loginPages struct {
 	work    sync.WaitGroup
 }
 
-// A loginPage is a login on a page that a client shows to its user.
+// A loginPage is a login on a page that a client shows to its user. The goroutine of the login
+// (runLogin) calls show and end; any number of goroutines wait.
 type loginPage struct {
 	id    string
 	shown chan struct{} // closed when the address is known, or the login has ended
@@ -153,7 +154,8 @@ func clientsAreLocal(at net.Addr, hosts []string) bool {
 }
 
 // loginPage returns the page on which a principal's user logs in to a server. It
-// begins a login if none is in progress.
+// begins a login if none is in progress. The gateway calls it on the goroutine of a request. It
+// blocks for at most loginPageWait.
 func (c connector) loginPage(ctx context.Context, server string, who authn.Principal) (gateway.Page, bool) {
 	servers := c.g.Config.Servers
 	i := slices.IndexFunc(servers, func(s *config.Server) bool { return s.Name == server })
@@ -233,7 +235,8 @@ func (pages *loginPages) join(
 	return p
 }
 
-// runLogin runs a login at a server of the generation, with the person behind a client.
+// runLogin runs a login at a server of the generation, with the person behind a client. It runs
+// on a goroutine of its own.
 func (c connector) runLogin(ctx context.Context, s *config.Server, tenant string, p *loginPage) {
 	ports, _ := c.g.opts.Lookup("JUNCTOR_CALLBACK_PORTS")
 	behind, err := login.NewClient(login.Options{

@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// HostLevels are the levels of the log of the process.
+// HostLevels are the levels of the log of the process. They are words of the command line: they
+// must stay.
 var HostLevels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
 // logLevel returns the level that a server is asked for. A command without a log asks for

@@ -54,7 +54,8 @@ func (g *generation) notifyRecipient() secret.Recipient {
 	return g.opts.recipient(g.Config.Notify.Layer, notifyRecipient, g.Config.Notify.Origin)
 }
 
-// notice sends the notice about an event, if there is one.
+// notice sends the notice about an event, if there is one. A subscriber of the event stream
+// calls it for each event; it does not wait.
 func (p *Process) notice(e event.Event) {
 	one := notify.Notice{
 		Server:  e.Server,
@@ -104,7 +105,8 @@ func (r report) noticeStatus() *control.Notices {
 	return &control.Notices{Queued: s.Queued, Sent: s.Sent, Lost: s.Lost, Error: r.a.process.redactor.hide(s.Error)}
 }
 
-// A watchedCredentials sends notices about credentials that only a person can renew.
+// A watchedCredentials sends notices about credentials that only a person can renew. It keeps
+// no state of its own and may be used concurrently.
 type watchedCredentials struct {
 	sdk.Credentials
 	notices        *notify.Notifier

@@ -17,6 +17,8 @@ import (
 // Restart closes all connections to a server, which ends its processes, and connects again.
 // Calls in progress fail. It ends the wait after earlier failures, also that of the plugin's
 // process. The error is the one of the new connection. by is the operator, for the audit log.
+// The functions of this file are for operators: the control socket and the console call them,
+// concurrently. They block until the server has answered.
 func (a *App) Restart(ctx context.Context, server, by string) (err error) {
 	s, err := a.current.Load().enabledServer(server)
 	if err != nil {
@@ -45,7 +47,8 @@ func endWait(a *App, s *config.Server) {
 }
 
 // A disconnection says that an operator has disconnected a server until the process ends, or
-// until it is connected again.
+// until it is connected again. It is immutable. The generation has it, and each reload hands it
+// on.
 type disconnection struct {
 	since time.Time
 	names map[string]string // of the tools and prompts that clients knew, to the server's own

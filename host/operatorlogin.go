@@ -11,7 +11,8 @@ import (
 
 // BeginLogin begins a login of the local user to a server, or joins the one in progress. It
 // returns the address of the page for the user's browser, which has to be on this machine. The
-// login ends when ctx does.
+// login ends when ctx does. It blocks until the address is known. The verb login, through the
+// control socket, is its user; for clients see loginpages.go.
 func BeginLogin(ctx context.Context, a *App, server string) (address string, err error) {
 	s, err := loginServer(a, server)
 	if err != nil {

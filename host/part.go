@@ -8,9 +8,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A part of the process follows the configuration. Each reload asks all parts to prepare
-// what the next generation needs, and applies all changes, or discards them if one part
-// fails. The caller holds App.reloading.
+// A part of the process follows the configuration. Each reload asks all parts to prepare what
+// the next generation needs, and applies all changes, or discards them if one part fails. The
+// caller holds App.reloading, so parts need no lock of their own. prepare may wait; apply must
+// not fail.
 type part interface {
 	// prepare opens and checks everything that can fail. It changes nothing that is in
 	// effect. The change is nil if there is nothing to apply and nothing to discard.
@@ -25,7 +26,7 @@ type change interface {
 
 // partsOf returns the parts in the order in which they prepare and apply. Later parts may use
 // what earlier ones have prepared. Whatever takes longest to prepare comes last, and the
-// audit log at the end, because it cannot discard its change.
+// audit log at the end, because it cannot discard its change. The order matters.
 func partsOf(a *App) []part {
 	all := []part{secretsPart{a}, serversPart{a}, memoryPart{a}}
 	if a.http != nil {
@@ -158,7 +159,7 @@ func (p auditPart) prepare(_ context.Context, next *generation) (change, error) 
 	return nil, setAudit(p.app, next)
 }
 
-// apply makes a generation the one in effect.
+// apply makes a generation the one in effect. The caller holds App.reloading, or is the start.
 func (a *App) apply(g *generation) {
 	a.current.Store(g)
 	a.process.toolLimits.SetRules(toolRules(g.Config.Gateway, a.process.opts.WithStdio))

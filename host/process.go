@@ -32,6 +32,8 @@ import (
 )
 
 // A Process has the objects that live as long as the process. No reload replaces them.
+// newProcess and openServing make it, and stop ends it. Its fields do not change after
+// openServing, but each of the objects may be used concurrently.
 type Process struct {
 	Supervisor *plugin.Supervisor
 	Catalog    *catalog.Catalog
@@ -89,7 +91,8 @@ func newProcess(o Options) *Process {
 	return p
 }
 
-// onStop makes stop call f. What was created last ends first.
+// onStop makes stop call f. What was created last ends first. Only the goroutine of the start
+// calls it.
 func (p *Process) onStop(f func()) { p.ends = append(p.ends, f) }
 
 // stop ends everything that was created, in reverse order, and returns when nothing is left.
@@ -187,7 +190,8 @@ func newLockfiles(a *App) *pins.Lockfiles {
 
 // openStates returns the codec of what clients carry from one request to the next. Processes
 // of one configuration share the key and the uses, in the data directory. Without a directory
-// that can be written to, both are in memory, and no state outlives the process.
+// that can be written to, both are in memory, and no state outlives the process. Clients hold
+// tokens that are sealed with this key, so the scope and the key must outlive a release.
 func openStates(o Options) (*seal.Codec, error) {
 	if o.OneShot || o.Dirs.Data == "" {
 		return inMemory(), nil

@@ -15,7 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/secret"
 )
 
-// gatewayRecipient is the recipient of the tokens of the gateway's own clients.
+// gatewayRecipient is the recipient of the tokens of the gateway's own clients. The functions
+// of this file are pure. Grants of secrets at rest name these recipients, so their texts must
+// stay.
 const gatewayRecipient = "gateway"
 
 // ConfigID identifies the strongest layer of the configuration in grants of secrets. It is

@@ -18,7 +18,8 @@ import (
 )
 
 // A recorder records what happens in the process: in the audit log, and as events for the
-// programs that watch it.
+// programs that watch it. The Process has one. It is immutable and may be used concurrently;
+// its methods do not wait for the disk.
 type recorder struct {
 	audit  *audit.Log
 	events *event.Stream

@@ -9,7 +9,8 @@ import (
 )
 
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
-// configuration, and those obtained later, such as tokens.
+// configuration, and those obtained later, such as tokens. The Process has one. Its methods may
+// be called concurrently; hide and finds take no lock.
 type redactor struct {
 	configured atomic.Pointer[[]*configMask]
 

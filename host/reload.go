@@ -33,7 +33,7 @@ type Reloaded struct {
 // connections and processes. The connections to changed and removed servers are closed
 // when their calls have ended, at the latest after the call timeout and the time that the
 // calls wait for a person. by says in the audit log who asked for the reload. Reload may be called
-// concurrently; one runs at a time.
+// concurrently; one runs at a time. It blocks until the reload is in effect or refused.
 func (a *App) Reload(
 	ctx context.Context,
 	content *review.Content,
@@ -113,7 +113,8 @@ func replace(
 }
 
 // closeReplaced closes the upstreams and the secret store of a generation that the next
-// one does not have, when they are not used any longer.
+// one does not have, when they are not used any longer. It does not wait: goroutines that Stop
+// waits for close what it names.
 func closeReplaced(a *App, before, next *generation) {
 	var upstreams sync.WaitGroup
 	longest := time.Duration(0)
@@ -164,7 +165,7 @@ const drainEvery = 20 * time.Millisecond
 
 // drain closes an upstream of an earlier generation when no request uses it, at the
 // latest after timeout. Time in which the server waits for the answer of a client does
-// not count, up to gateway.AskTime in total.
+// not count, up to gateway.AskTime in total. It runs on a goroutine of closeReplaced.
 func (p *Process) drain(of *generation, u *upstream.Upstream, timeout time.Duration) {
 	end := time.Now().Add(timeout)
 	latest := end.Add(gateway.AskTime)

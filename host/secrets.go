@@ -24,7 +24,9 @@ var keyringEnv = []string{
 	"PASSWORD_STORE_GPG_OPTS",
 }
 
-// Secrets holds the stored secrets of the user.
+// Secrets holds the stored secrets of the user. A generation has it and hands it on to the next
+// one while the store is the same; otherwise closeReplaced closes it. Its methods may be called
+// concurrently.
 type Secrets struct {
 	*secret.Keeper
 	vault *plugin.Vault // the store of a plugin; may be nil
@@ -40,7 +42,7 @@ func (s *Secrets) Close() {
 }
 
 // NewSecrets returns the secrets without a configured store. They are in the key ring
-// of this machine or, without a key ring, in an encrypted file.
+// of this machine or, without a key ring, in an encrypted file. The caller closes them.
 func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 	var vault *plugin.Vault
 	if path, err := plugin.Find("builtin/"+keyringPlugin, keyringPlugin, plugin.Dirs(o.Lookup)); err == nil {

@@ -28,7 +28,9 @@ func (a *App) Status(ctx context.Context) *control.Status {
 	return report{a, a.current.Load()}.status(ctx)
 }
 
-// A report describes the process and a generation for the status.
+// A report describes the process and a generation for the status. It is a value. Its methods
+// may be called concurrently; they ask plugins, at most for pluginStatusTime each, and no
+// server.
 type report struct {
 	a *App
 	g *generation

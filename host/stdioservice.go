@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/stdioserver"
 )
 
-// ServeStdio serves one client over in and out, until in or ctx ends.
+// ServeStdio serves one client over in and out, until in or ctx ends. It blocks, and is called
+// once.
 func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer a.process.pages.offer(ctx, a.process.opts.Lookup)()
 	stop, err := startTelemetry(ctx, a, true)

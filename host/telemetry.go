@@ -16,7 +16,7 @@ import (
 const metricsSocketMode = 0o600
 
 // A telemetryService observes the gateway while clients are served. App.reloading guards
-// its fields.
+// its fields. startTelemetry makes it and ends it.
 type telemetryService struct {
 	app       *App
 	optional  bool                 // the process goes on without metrics
@@ -88,7 +88,8 @@ func (s *telemetryService) stop() {
 	}
 }
 
-// A metricsChange is the listener of metrics that a configuration asks for.
+// A metricsChange is the listener of metrics that a configuration asks for. prepare makes it,
+// on the goroutine of a reload; apply or discard ends it.
 type metricsChange struct {
 	service *telemetryService
 	listen  string             // empty: nothing listens

@@ -18,7 +18,9 @@ import (
 
 // cacheKey returns the cache key of a server. It changes with the server's fingerprint, the
 // plugin's program, and for a server with secrets with those of the user: another key may
-// be that of another account, whose items and instructions differ.
+// be that of another account, whose items and instructions differ. This file turns server
+// blocks into what packages plugin, catalog and gateway want to know. Its functions are pure
+// but for cachedRevision.
 func (g *generation) cacheKey(s *config.Server) string {
 	if g.opts.AbsentInputs && g.Config.AbsentInput(&s.Transport, s.Auth) != nil {
 		if key := catalog.LastKey(g.opts.Dirs.Cache, publicKey(g.Config, s)); key != "" {
@@ -149,7 +151,8 @@ func viewsOf(views []config.View) map[string]*catalog.View {
 	return m
 }
 
-// A cachedRevision stores the revision of an upstream in the cache.
+// A cachedRevision stores the revision of an upstream in the cache. It may be used
+// concurrently.
 type cachedRevision struct {
 	dir  cache.Dir
 	name string

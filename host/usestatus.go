@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// clientUses returns what principals use of the limits that clients share.
+// clientUses returns what principals use of the limits that clients share. This file is the
+// part of the status about principals and tenants.
 func (r report) clientUses() []control.ClientUse {
 	uses := map[limit.Owner]*control.ClientUse{}
 	of := func(o limit.Owner) *control.ClientUse {

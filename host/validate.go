@@ -23,7 +23,9 @@ func (g *generation) manifest(s *config.Server) sdk.Manifest {
 	return g.manifests[g.plugin(s.Transport.Plugin).Use].Manifest
 }
 
-// validateSettings is App.ValidateSettings for one generation.
+// validateSettings is App.ValidateSettings for one generation. It blocks while plugins answer.
+// This file asks plugins and servers without a change of what is in effect, for the verbs check
+// and wrap.
 func (c connector) validateSettings(ctx context.Context) (refused source.Diagnostics, failed map[string]error) {
 	failed = map[string]error{}
 	check := func(name, kind string, b *config.Block, s *config.Server) {
