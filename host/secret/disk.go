@@ -16,7 +16,8 @@ import (
 
 // load reads the file and returns its age message, or nil if there is no file. If
 // other users could read the file, load makes it private. It fails if they could
-// have written it.
+// have written it. The caller holds the token of the File, as for all methods of File in this
+// file.
 func (f *File) load() (message []byte, err error) {
 	info, err := os.Lstat(f.opts.Path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ownedByUser reports whether a file belongs to the user of this process.
+// The functions of this file ask the system who can use a file. ownedByUser reports whether a
+// file belongs to the user of this process.
 func ownedByUser(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || int(s.Uid) == os.Geteuid()

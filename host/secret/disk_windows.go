@@ -6,7 +6,7 @@ import (
 )
 
 // Files in a user's profile are private by their inherited access list, which mode
-// bits do not show.
+// bits do not show. The functions are those of disk_unix.go.
 func ownedByUser(fs.FileInfo) bool        { return true }
 func private(fs.FileInfo) bool            { return true }
 func writableByOthers(fs.FileInfo) bool   { return false }

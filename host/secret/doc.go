@@ -14,6 +14,19 @@
 //
 // The package prints no secrets. It keeps only the key of the open file in memory.
 //
+// Package host makes a Keeper for the secret store of a configuration and gives its scopes to
+// auth providers and its User to the command line. The methods of Keeper, Scope, User and File
+// may be called concurrently, and block while a plugin or a person answers; other processes are
+// excluded with locks of files.
+//
+// keeper.go chooses the store, store.go has what is common to stores; owner.go, user.go and
+// grant.go say which keys belong to whom. file.go, disk*.go and envelope.go are the encrypted
+// file, and password.go, passwordfile.go and kept.go its password. versions.go tells other
+// processes of changes.
+//
+// Keys, grants and the file are at rest: digests, the prefix and the format must stay, or users
+// lose their secrets.
+//
 // Files, from the top: kept.go, grant.go, user.go, owner.go, keeper.go, versions.go, file.go,
 // password.go, passwordfile.go, disk.go, envelope.go, store.go, disk_unix.go, disk_windows.go.
 package secret

@@ -48,7 +48,8 @@ var (
 	errNewer    = errors.New("written by a newer version")
 )
 
-// content is the plaintext, encoded as JSON.
+// content is the plaintext, encoded as JSON. It is the format of the file: members may be added
+// only.
 type content struct {
 	Items map[string]item `json:"items"`
 }
@@ -129,7 +130,7 @@ func unseal(message []byte, p *passphrase) (*content, error) {
 // A passphrase encrypts and decrypts files. It caches the key of the last file, which
 // scrypt needs 0.1 s to derive from the password and the salt. An unchanged file is
 // thus opened at once. Each File has its own passphrase and uses it for one call at
-// a time.
+// a time. The token of the File guards it.
 type passphrase struct {
 	recipient *age.ScryptRecipient
 	identity  *age.ScryptIdentity

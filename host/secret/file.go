@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// FileOptions configure a [File].
+// FileOptions configure a [File]. A File calls Password on one goroutine at a time.
 type FileOptions struct {
 	Path string // absolute
 	// Password returns the password when it is first needed. Reading does not
@@ -24,7 +24,7 @@ type FileOptions struct {
 
 // A File is a [Store] in one file, which age encrypts with a password. It replaces
 // the file atomically and under a lock between processes. A killed process leaves
-// the old or the new file. Its methods may be called concurrently.
+// the old or the new file. Its methods may be called concurrently. There is nothing to close.
 type File struct {
 	opts   FileOptions
 	token  chan struct{} // holds one token; its holder may use pass and warned
@@ -75,7 +75,8 @@ func (f *File) DeleteSecret(ctx context.Context, key string) error {
 	})
 }
 
-// acquire waits until no other call of this File is in progress, or ctx ends.
+// acquire waits until no other call of this File is in progress, or ctx ends. It blocks until
+// ctx ends at the latest; the caller must call release once.
 func (f *File) acquire(ctx context.Context) (release func(), err error) {
 	select {
 	case <-f.token:
@@ -85,7 +86,8 @@ func (f *File) acquire(ctx context.Context) (release func(), err error) {
 	}
 }
 
-// read returns the content. It takes no lock, because the file is replaced atomically.
+// read returns the content. It takes no lock, because the file is replaced atomically. It waits
+// for the token.
 func (f *File) read(ctx context.Context) (*content, error) {
 	release, err := f.acquire(ctx)
 	if err != nil {
@@ -110,7 +112,8 @@ func (f *File) read(ctx context.Context) (*content, error) {
 }
 
 // edit changes the content. It asks for the password before it takes the lock,
-// because a person may need long to type.
+// because a person may need long to type. It waits for the token, for a person who types and
+// for the lock.
 func (f *File) edit(ctx context.Context, change func(*content) bool) error {
 	release, err := f.acquire(ctx)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 
 // A Recipient identifies the destination of a user's secret: one server of one
 // configuration, reached in one way. A secret is handed only to the recipients it was
-// granted to, because a configuration may name any secret and send it anywhere.
+// granted to, because a configuration may name any secret and send it anywhere. It is a value.
+// Grants at rest have its JSON.
 type Recipient struct {
 	Config string `json:"config"` // canonical path; empty: the user configuration
 	Server string `json:"server"` // empty: see Pending
@@ -30,7 +31,7 @@ const (
 	grantsLock = "grants.lock" // in Options.Stamps
 )
 
-// grants is stored beside the secret.
+// grants is stored beside the secret. It is the JSON at rest.
 type grants struct {
 	Name       string      `json:"name"`
 	Recipients []Recipient `json:"recipients"`
@@ -84,7 +85,8 @@ func (u *User) Grant(ctx context.Context, name string, to ...Recipient) error {
 
 // lockGrants takes the lock that excludes other changes of grants, and returns the
 // function that releases it. It fails if another process holds the lock for 10 s. If the
-// file cannot be locked, on a network share for example, it returns without a lock.
+// file cannot be locked, on a network share for example, it returns without a lock. The caller
+// must call unlock. It blocks for at most 10 s.
 func (u *User) lockGrants(ctx context.Context) (unlock func(), err error) {
 	if u.keeper.opts.Stamps == "" {
 		return func() {}, nil

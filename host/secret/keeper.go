@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Options configure a [Keeper].
+// Options configure a [Keeper]. They do not change after New.
 type Options struct {
 	// Stores, in order of preference. They are called on demand.
 	Stores []Named
@@ -28,7 +28,7 @@ type Options struct {
 }
 
 // A Keeper stores secrets in the first store that exists. Its methods may be called
-// concurrently.
+// concurrently. It closes no store; the maker of a store does.
 type Keeper struct {
 	opts Options
 	// first is the index of the store to call. settled is first + 1 after that
@@ -73,7 +73,7 @@ func (k *Keeper) Check(ctx context.Context) error {
 func (k *Keeper) versions() versions { return versions(k.opts.Stamps) }
 
 // do calls op with the store in use. Until a store has answered, do skips those that
-// do not exist.
+// do not exist. It blocks as long as op does, on the goroutine of the caller.
 func (k *Keeper) do(ctx context.Context, op func(Store) error) error {
 	for i := int(k.first.Load()); i < len(k.opts.Stores); i++ {
 		s := k.opts.Stores[i]

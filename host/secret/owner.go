@@ -11,7 +11,8 @@ import (
 
 // An Owner identifies the secrets of one auth provider for one server. Owners that
 // differ in any field share no secrets. A server with a changed address starts without
-// secrets, and so does another configuration.
+// secrets, and so does another configuration. It is a value. A digest of it is part of keys at
+// rest.
 type Owner struct {
 	Config   string // canonical path of the configuration; empty: the user configuration
 	Plugin   string // name of the auth provider
@@ -32,6 +33,7 @@ func (k *Keeper) Changed(o Owner) string {
 	return k.versions().read(o.id()) + "/" + k.versions().read(userScope)
 }
 
+// It is immutable; its methods may be called concurrently.
 type scope struct {
 	keeper *Keeper
 	owner  string

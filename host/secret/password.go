@@ -17,7 +17,8 @@ const fdPatience = 5 * time.Second
 // PasswordVariables are the variables that lead to the password.
 var PasswordVariables = []string{fileVariable, fdVariable}
 
-// PasswordOptions are the sources of the password of the encrypted file.
+// PasswordOptions are the sources of the password of the encrypted file. They do not change
+// after Passwords. Prompt is called by one goroutine of a File at a time.
 type PasswordOptions struct {
 	File   string // password_file
 	FD     int    // password_fd; 0 means none, otherwise at least 3
@@ -89,7 +90,8 @@ func passwordFD(number int) func(context.Context, bool) ([]byte, error) {
 	return descriptors.readers[number]
 }
 
-// readOnce returns a function that reads a descriptor on its first call and closes it.
+// readOnce returns a function that reads a descriptor on its first call and closes it. The
+// function may be called concurrently: callers wait for each other.
 func readOnce(number int) func(context.Context, bool) ([]byte, error) {
 	var f *os.File
 	if number >= 3 { // 0 to 2 are the protocol's and the terminal's

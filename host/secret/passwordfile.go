@@ -20,7 +20,8 @@ const newPasswordBytes = 32
 
 // KeptPath returns the path in dir of the file that keeps the password of an encrypted
 // file. An encrypted file elsewhere may lie in a project that is published: its password
-// is never kept beside it.
+// is never kept beside it. This file has the files that hold passwords; password.go chooses the
+// source.
 func KeptPath(dir, encrypted string) string {
 	name := filepath.Base(encrypted)
 	if filepath.Dir(encrypted) != dir {

@@ -24,7 +24,8 @@ const (
 // can equal it.
 const userScope = "user"
 
-// A Store stores secrets. [sdk.Vault] documents its methods.
+// A Store stores secrets. [sdk.Vault] documents its methods. Its methods may be called
+// concurrently.
 type Store interface {
 	sdk.Secrets
 	Keys(ctx context.Context) ([]string, error)

@@ -13,7 +13,7 @@ import (
 
 // A User accesses the user's own secrets under the names of keyring("name") and
 // `junctor secret`. The name is stored in front of the value, so that List can
-// return it.
+// return it. It keeps no state; its methods may be called concurrently.
 type User struct{ keeper *Keeper }
 
 // User returns the user's own secrets.

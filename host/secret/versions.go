@@ -8,7 +8,7 @@ import (
 )
 
 // versions is the directory of the versions of secrets, each in a small file. Without a
-// directory nothing seems to change.
+// directory nothing seems to change. It may be used concurrently, by several processes.
 type versions string
 
 // maxVersion bounds how much of a version file is read, in bytes.
