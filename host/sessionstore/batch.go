@@ -16,7 +16,8 @@ const spareBytes = 512 << 10
 // timePrecision is how exact the time of a file is.
 const timePrecision = time.Second
 
-// A batch is what one write adds to the file of a session.
+// A batch is what one write adds to the file of a session. The writer makes it and is its only
+// user.
 type batch struct {
 	disk      *diskState
 	whole     bool // write the file anew; else append
@@ -39,7 +40,8 @@ type streamRecord struct {
 }
 
 // take returns what to write of a session now. It reads events before the state. The file
-// therefore never has an event without the state that was set before it.
+// therefore never has an event without the state that was set before it. Only the writer calls
+// it.
 func (d *diskState) take() *batch {
 	b := &batch{disk: d, whole: !d.written || d.size > 2*d.base+spareBytes}
 	b.waiting = d.takeWaiters(true) // first: the data they wait for is read below

@@ -31,7 +31,9 @@ var (
 //
 // A disk is unhealthy when a write fails, a write takes longer than
 // diskTimeout, or a log has little space left. Unwritten events then become
-// readable at once, until the disk has caught up.
+// readable at once, until the disk has caught up. The Store opens it and closes it. push, use,
+// fail and the marks may be called concurrently; the other methods belong to the goroutine of
+// run.
 type disk struct {
 	store  *Store
 	path   string // directory of the files

@@ -11,7 +11,8 @@ import (
 )
 
 // A diskState is what the store knows about a session's file. A nil diskState
-// belongs to a store without files.
+// belongs to a store without files. It lives as long as its Session or slot. Three locks guard
+// its fields, as the groups say.
 type diskState struct {
 	disk    *disk
 	session *Session // nil if the session is only in the file
@@ -72,7 +73,8 @@ func (d *diskState) enqueue() {
 }
 
 // appended records a new event. The event becomes readable when it is in the
-// file, or at once if the disk fails or is too slow.
+// file, or at once if the disk fails or is too slow. The caller holds the log's mu, as for
+// markUnsaved, isBehind, bypass and removedStream.
 func (d *diskState) appended(l *Log, e *entry) {
 	if !e.Transient {
 		d.pending += e.size()
@@ -128,7 +130,7 @@ func (d *diskState) save() {
 }
 
 // awaitWrite enqueues the session and waits until it is written, the attempt has
-// failed, or diskTimeout has passed.
+// failed, or diskTimeout has passed. It blocks, so its caller must hold no lock.
 func (d *diskState) awaitWrite() {
 	if d == nil {
 		return

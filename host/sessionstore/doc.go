@@ -15,6 +15,15 @@
 // fails, sessions continue in memory and the store reports itself unhealthy. It
 // writes what is missing when the disk works again.
 //
+// Package httpserver is the only user: it opens one Store for a process, which has the sessions
+// of legacy clients, and closes it. Methods of Store, Session and Log may be called
+// concurrently. A store has two goroutines: the janitor, and the writer of the disk. The mu of
+// the disk may be taken while that of a log is held, not the other way round. The files are
+// read by later releases: a record may be added to format.go, but none may change.
+//
+// store.go, session.go and janitor.go are the sessions; log.go, read.go, ring.go and limit.go
+// the events in memory; disk.go, diskstate.go, batch.go, format.go and restore.go the files.
+//
 // Files, from the top: store.go, janitor.go, restore.go, disk.go, batch.go,
 // session.go, diskstate.go, read.go, log.go, limit.go, ring.go, format.go.
 package sessionstore

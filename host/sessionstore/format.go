@@ -78,7 +78,8 @@ func writeRecord(w *bufio.Writer, kind byte, numbers []uint64, parts ...[]byte) 
 	return int64(frameSize + length)
 }
 
-// A record is one record of a file.
+// A record is one record of a file. The functions of this file are pure but for the writer that
+// they are given.
 type record struct {
 	kind    byte
 	numbers [4]uint64

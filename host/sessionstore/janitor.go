@@ -3,7 +3,7 @@ package sessionstore
 import "time"
 
 // janitor ends due sessions periodically, and shrinks all logs when they exceed
-// their bounds together.
+// their bounds together. It runs on a goroutine of its own from Open to Close.
 func (s *Store) janitor() {
 	defer close(s.done)
 	tick := time.NewTicker(s.expiryInterval())

@@ -19,7 +19,8 @@ const (
 	emptyStreams = 1024 // ended streams without events, per session, whose losses are remembered
 )
 
-// limits are the bounds that the logs of a store share, and what they use.
+// limits are the bounds that the logs of a store share, and what they use. A Store has one. Its
+// methods may be called concurrently, with or without a log's mu.
 type limits struct {
 	memory        *limit.Memory
 	bounds        atomic.Pointer[bounds]

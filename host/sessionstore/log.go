@@ -16,9 +16,9 @@ type OpenStream struct {
 	Request []byte // JSON-RPC id
 }
 
-// A Log holds the events on the streams of one session: the common stream,
-// which never ends, and one stream for each request. Its methods may be called
-// concurrently.
+// A Log holds the events on the streams of one session: the common stream, which never ends,
+// and one stream for each request. Its methods may be called concurrently; mu guards the fields
+// below it.
 type Log struct {
 	limits *limits
 	disk   *diskState // nil for a store without a file
@@ -37,12 +37,12 @@ type Log struct {
 	floor     uint64   // last position of the forgotten streams
 }
 
-// A span is a range of positions that excludes both ends.
+// A span is a range of positions that excludes both ends. It is a value.
 type span struct{ from, until uint64 }
 
 func (s span) holds(position uint64) bool { return s.from < position && position < s.until }
 
-// A stream is the state of one stream of a log.
+// A stream is the state of one stream of a log. The mu of its Log guards it.
 type stream struct {
 	request []byte
 	begun   uint64 // its events have greater positions
@@ -177,6 +177,7 @@ func (l *Log) dropLarge() {
 	}
 }
 
+// The caller holds mu.
 func (l *Log) count() {
 	held := l.kept.bytes + l.transient.bytes
 	if l.closed {
@@ -205,7 +206,7 @@ func (l *Log) drop() {
 }
 
 // forget removes a stream without events. From then on a reader of it gets a
-// PurgedError, unless its position is past the loss.
+// PurgedError, unless its position is past the loss. The caller holds mu.
 func (l *Log) forget(number uint32) {
 	l.floor = max(l.floor, l.streams[number].last)
 	delete(l.streams, number)

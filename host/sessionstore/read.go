@@ -42,7 +42,7 @@ var closedChannel = func() chan struct{} { c := make(chan struct{}); close(c); r
 //
 // The error is io.EOF after the last event of an ended stream or session. It is
 // a *PurgedError if events after the position are no longer kept. It is
-// ErrNoStream for a stream or position that never existed.
+// ErrNoStream for a stream or position that never existed. It does not wait.
 func (l *Log) Read(number uint32, after uint64, live bool, n int) ([]Event, error) {
 	if n <= 0 {
 		n = defaultReadEvents
@@ -67,7 +67,7 @@ func (l *Log) Read(number uint32, after uint64, live bool, n int) ([]Event, erro
 	return events, nil
 }
 
-// collect merges the events of a stream from both rings, in order.
+// collect merges the events of a stream from both rings, in order. The caller holds mu.
 func (l *Log) collect(number uint32, after uint64, live bool, n int) []Event {
 	var events []Event
 	i, j := l.kept.after(after), l.transient.n

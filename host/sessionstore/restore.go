@@ -26,7 +26,8 @@ const restartGap = 1 << 20
 // about to exit.
 const lockTimeout = time.Second
 
-// openDisk locks the directory, lists its sessions and starts the writer.
+// openDisk locks the directory, lists its sessions and starts the writer. Open calls it, before
+// the store is used.
 func (s *Store) openDisk() error {
 	path := s.o.Path
 	unlock, err := lockDirectory(path)
@@ -173,7 +174,7 @@ func (d *disk) ended(name string) *diskState {
 }
 
 // restore loads a session from its file and publishes it. The caller has set
-// slot.loading.
+// slot.loading. It reads a file on the goroutine of Find, without a lock.
 func (s *Store) restore(id string, sl *slot) (*Session, error) {
 	x := &Session{ID: id, Owner: sl.owner, store: s, done: make(chan struct{}), born: sl.born, used: sl.used}
 	x.disk = s.disk.newState(x, sl.file)
@@ -234,7 +235,8 @@ func (s *Session) read() error {
 	return nil
 }
 
-// apply adds a record to the log of a session that is being read.
+// apply adds a record to the log of a session that is being read. The caller holds the log's
+// mu.
 func (s *Session) apply(rec record) {
 	l, n := s.log, rec.numbers
 	switch rec.kind {

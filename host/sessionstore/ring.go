@@ -33,7 +33,7 @@ func (e *entry) size() int {
 	return n
 }
 
-// A ring holds entries ordered by position.
+// A ring holds entries ordered by position. The mu of its Log guards it.
 type ring struct {
 	buf      []entry
 	first, n int

@@ -17,7 +17,7 @@ const (
 )
 
 // A Session is one client of a legacy revision. Its methods may be called
-// concurrently.
+// concurrently. The fields above mu do not change once it is published.
 type Session struct {
 	ID    string
 	Owner string // key of the principal that opened it
@@ -161,7 +161,8 @@ func (s *Session) unload() {
 }
 
 // finish releases what belongs to an ended session. With forGood false the file
-// keeps the session. Only the caller that set reason may call it, once.
+// keeps the session. Only the caller that set reason may call it, once. It is called without a
+// lock.
 func (s *Session) finish(forGood bool) {
 	s.store.remove(s.ID)
 	s.log.close(forGood)

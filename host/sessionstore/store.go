@@ -21,7 +21,8 @@ type Limits struct {
 	Events int           // kept per session; 0: 10000
 }
 
-// Options configure a store.
+// Options configure a store. They do not change after Open. The functions may be called
+// concurrently; Begin must not look for its session in the store.
 type Options struct {
 	Limits              // those at the start; see Store.SetLimits
 	Path   string       // directory of the files; empty: memory only
@@ -57,7 +58,7 @@ func (l *Limits) setDefaults() {
 }
 
 // A Store holds the sessions of one gateway. Its methods may be called
-// concurrently.
+// concurrently. Its opener calls Close, which may be called more than once.
 type Store struct {
 	o        Options
 	current  atomic.Pointer[Limits]
@@ -191,7 +192,8 @@ func (s *Store) publish(x *Session) (*Session, error) {
 
 // Find returns the session of an owner. The error is ErrUnknown whether the
 // session never existed, has ended or belongs to another owner. It can also be
-// ErrClosed or an error of the file.
+// ErrClosed or an error of the file. It may block while another goroutine loads the session
+// from its file.
 func (s *Store) Find(id, owner string) (*Session, error) {
 	for {
 		s.mu.Lock()
