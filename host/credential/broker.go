@@ -19,7 +19,8 @@ const (
 	drainTimeout   = 3 * time.Second  // how long Close waits for queries in flight before it cancels them
 )
 
-// Options configure a [Broker].
+// Options configure a [Broker]. They do not change after New. The functions may be called
+// concurrently, but for Lock, of which a broker has one call at a time for each query.
 type Options struct {
 	Server, Tenant string // used in messages that ask for a login
 	Auth           sdk.Authorizer
@@ -45,7 +46,7 @@ func LockFile(path string) func(context.Context) (release func(), err error) {
 }
 
 // A Broker caches the credentials for one server and one tenant. Its methods may
-// be called concurrently.
+// be called concurrently. A Pool, or a command that needs one, makes it and must call Close.
 type Broker struct {
 	o             Options
 	ctx           context.Context // ends when Close begins

@@ -16,8 +16,8 @@ import (
 // is used for half its life, so that not every request causes a refresh.
 const skew = 30 * time.Second
 
-// cachedCredential is one credential and its history. Its methods are called with
-// the broker's mu held and have no effect outside the entry.
+// A cachedCredential is one credential and its history. Its methods are called with the
+// broker's mu held and have no effect outside the entry.
 type cachedCredential struct {
 	server, tenant string
 	request        sdk.AuthRequest // its purpose

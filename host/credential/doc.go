@@ -10,4 +10,12 @@
 // After NeedsLogin it asks the provider again only when stored secrets change.
 //
 // Refresh tokens and other inputs of the provider never reach this package.
+//
+// Package host has one Pool for a process and closes it; the transports' calls to the host come
+// in through Credentials. Broker and Pool may be used concurrently. Everything of a broker but
+// its queries is guarded by the broker's mu, and no provider is called while it is held.
+//
+// broker.go is what callers use; query.go asks the provider. cachedcredential.go,
+// failurestate.go, rejections.go and scopechallenges.go are what a broker remembers. pool.go
+// makes and closes brokers.
 package credential

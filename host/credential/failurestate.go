@@ -20,7 +20,8 @@ const (
 )
 
 // A failureState is the reason why there is no credential. While it is active the
-// broker returns the same error to all callers and does not ask the provider.
+// broker returns the same error to all callers and does not ask the provider. The broker's mu
+// guards it, as part of a cachedCredential.
 type failureState struct {
 	kind string // as in State: "failed", "refused" or "needs_login"
 	err  *sdk.Error

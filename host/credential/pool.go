@@ -71,7 +71,8 @@ func (b *pooledCredentials) Challenge(ctx context.Context, c sdk.Challenge) (sdk
 	return broker.Challenge(ctx, c)
 }
 
-// acquire returns the broker of a key. It stays open until the caller calls done.
+// acquire returns the broker of a key. It stays open until the caller calls done. The caller
+// must call done once. open runs with the lock held, so it must not wait.
 func (p *Pool) acquire(k Key, open func() (*Broker, func())) (b *Broker, done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +135,8 @@ func (p *Pool) Tenants(server string) (tenants []string) {
 	return tenants
 }
 
-// Attend closes idle brokers every five minutes until ctx ends.
+// Attend closes idle brokers every five minutes until ctx ends. It blocks; package host gives
+// it a goroutine.
 func (p *Pool) Attend(ctx context.Context) {
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
@@ -174,7 +176,8 @@ func (p *Pool) closeIf(over func(Key, *poolEntry) bool) {
 	closeAll(all)
 }
 
-// Close closes all brokers. Later requests fail with [sdk.Canceled].
+// Close closes all brokers. Later requests fail with [sdk.Canceled]. It blocks until all
+// brokers are closed.
 func (p *Pool) Close() {
 	var all []*poolEntry
 	p.mu.Lock()

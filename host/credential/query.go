@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A query is one call of the provider. All callers that wait for it share it.
+// A query is one call of the provider. All callers that wait for it share it. start makes it
+// with the goroutine that closes done. The fields above the result do not change.
 type query struct {
 	done      chan struct{}
 	begun     time.Time
@@ -39,7 +40,8 @@ func (b *Broker) wait(ctx context.Context, q *query) error {
 func unused() *sdk.Error { return sdk.Errorf(sdk.Canceled, "the server is no longer used") }
 
 // start starts a query in a goroutine; the caller holds mu. challenge is the challenge
-// that the query is about, or nil. Options.Lock excludes other processes.
+// that the query is about, or nil. Options.Lock excludes other processes. The goroutine is
+// counted in queries. All methods below run there, without mu.
 func (b *Broker) start(cc *cachedCredential, r sdk.AuthRequest, challenge *sdk.Challenge) *query {
 	q := &query{done: make(chan struct{}), begun: time.Now(), challenge: challenge != nil, request: r}
 	if b.closed {

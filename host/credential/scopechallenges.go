@@ -13,7 +13,8 @@ import (
 const askedMost = 16
 
 // scopeChallenges remembers the challenges with status 403: the server wants more scopes
-// than the credential has. The credential stays valid for other requests.
+// than the credential has. The credential stays valid for other requests. The broker's mu
+// guards it, as part of a cachedCredential.
 type scopeChallenges struct {
 	asked   map[[32]byte]sdk.ChallengeResult // by digest of WWW-Authenticate
 	strikes int
