@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/visible"
 )
 
-// An Approval says how a use is confirmed.
+// An Approval says how a use is confirmed. It is a value; its JSON is part of approvals at
+// rest.
 type Approval struct {
 	ByClient bool // by the person at the client that calls; else by another principal
 	// AtTerminal lets the person at the terminal of a single command approve, too, because no

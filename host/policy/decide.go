@@ -6,7 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-// Decide decides whether a principal may use an item once.
+// Decide decides whether a principal may use an item once. The gateway calls it once a request;
+// with explain.go and narrow.go it must come to the same result, so all go through applyRules.
 func (p *Policy) Decide(q *Query) Decision {
 	d := p.decide(q)
 	for _, o := range p.above {

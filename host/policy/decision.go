@@ -21,7 +21,7 @@ const (
 
 func (v Verdict) String() string { return [...]string{"denied", "allowed", "confirm", "depends"}[v] }
 
-// A Decision is a verdict and the rule that led to it.
+// A Decision is a verdict and the rule that led to it. It is a value.
 type Decision struct {
 	Verdict Verdict
 	Rule    string // the rule in words, with its place in the configuration if it has one
@@ -80,7 +80,8 @@ func (d Decision) Permit() (Permit, error) {
 
 // A Permit proves that a decision allowed one use of one item. It is bound to the
 // principal, the server, the kind and the item and, for a tool call, to the
-// arguments. Its zero value proves nothing.
+// arguments. Its zero value proves nothing. It is immutable, and cannot be made outside of this
+// package. Package upstream checks it before it sends.
 type Permit struct{ *grant }
 
 // A grant is what a permit is bound to.

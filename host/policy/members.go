@@ -15,7 +15,7 @@ type holderSet [MaxHolders / 64]uint64
 func (s *holderSet) add(n int)      { s[n/64] |= 1 << (n % 64) }
 func (s *holderSet) has(n int) bool { return s[n/64]&(1<<(n%64)) != 0 }
 
-// members says which holders a principal is.
+// members says which holders a principal is. It is immutable after newMembers.
 type members struct {
 	numbers  map[Holder]int
 	roles    map[string][]roleBlock

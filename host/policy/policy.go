@@ -12,6 +12,18 @@
 // Then, of the rules of the policy that are about the item and the principal, a rule
 // that denies decides, else one that asks for confirmation, else one that allows, else
 // the default.
+//
+// Package host makes a Policy for each read of the configuration. The gateway asks it about
+// requests and lists, package approval about approvers, and the verbs why, policy and test
+// explain it. A Policy and all that it returns are immutable, apart from caches with locks of
+// their own; no function waits.
+//
+// policy.go has the rules as the configuration gives them; rule.go, members.go and words.go
+// compile and print them. decide.go and decision.go decide; narrow.go, explain.go and shadow.go
+// answer other questions with the same rules. approval.go says how a use is confirmed.
+//
+// Digest, identity and the texts of rules are in audit logs and in approvals at rest: equal
+// rules must keep them.
 package policy
 
 import (
@@ -166,7 +178,8 @@ type Rules struct {
 }
 
 // A Policy holds the rules of a configuration. Its methods may be called
-// concurrently.
+// concurrently. All fields but digest and plans are set by New, Under and UnderManaged, each of
+// which returns a new Policy.
 type Policy struct {
 	servers  map[string]Server
 	rules    []*rule   // by effect, then in the order of the configuration

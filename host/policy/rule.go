@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-// A rule is a Rule with its holder as a number.
+// A rule is a Rule with its holder as a number. It is immutable after compile.
 type rule struct {
 	Rule
 	holder int    // number of the holder; -1: everyone

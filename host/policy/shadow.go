@@ -6,7 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-// About reports whether the rule is about an item, for some principal.
+// About reports whether the rule is about an item, for some principal. This file finds rules
+// that have no effect, for warnings. Its functions are pure.
 func (r Rule) About(item Item, access Access, strict bool) bool {
 	return (&rule{Rule: r}).matchesItem(item, access, strict) == ""
 }

@@ -7,7 +7,8 @@ import (
 )
 
 // InWords returns the name of a holder for people, such as "role intern" or "subject ada of
-// tenant acme".
+// tenant acme". The functions of this file are pure. Their texts are for people, and are
+// compared by reviews of changes.
 func (h Holder) InWords() string {
 	text := h.Kind + " " + h.Name
 	if h.Tenant != "" {

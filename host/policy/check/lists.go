@@ -1,6 +1,11 @@
 // Package check compares a configuration with the lists of its servers and with the clients
 // that can authenticate: names that match nothing, conditions that cannot work, and the test
 // blocks of the policy. It sends no request.
+//
+// The verbs that check and test configurations use it. All functions are pure: they read a
+// configuration and a snapshot of the catalog, and may be called concurrently. lists.go,
+// rules.go and tests.go make diagnostics, each for other settings; principals.go and results.go
+// run the test blocks.
 package check
 
 import (

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A NamedPrincipal is a principal that the configuration names.
+// A NamedPrincipal is a principal that the configuration names. It is a value. The console and
+// the verbs of permissions list it, too.
 type NamedPrincipal struct {
 	Holder policy.Holder // zero for the command line
 	Who    authn.Principal

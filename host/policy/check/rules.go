@@ -160,7 +160,8 @@ func matchesAny(globs []string, name string) bool {
 	return false
 }
 
-// A conditionCheck compares a condition with the tools of its rule.
+// A conditionCheck compares a condition with the tools of its rule. It belongs to one run over
+// the tools of a rule.
 type conditionCheck struct {
 	wrong map[string]int // tools for which a place is wrong
 	first []condition.Mismatch
