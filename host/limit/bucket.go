@@ -9,7 +9,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Bounds are the limits of one bucket of calls.
+// Bounds are the limits of one bucket of calls. They are immutable.
 type Bounds struct {
 	Rate       float64       // calls per second; 0: no limit
 	Burst      int           // calls at once
@@ -45,7 +45,7 @@ const (
 //
 // A call begins when there is a token and a place for it. The next one is that of the
 // principal with the smallest load, which are its calls in progress and those of about
-// the last second.
+// the last second. Tools makes it and forgets it; the function of its timer takes mu.
 type bucket struct {
 	mu      sync.Locker // guards it; held by the callers of its methods
 	bounds  *Bounds     // all buckets of a rule have one

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Call identifies the limits that a call counts against.
+// A Call identifies the limits that a call counts against. It is a value.
 type Call struct {
 	Tenant       string
 	Principal    string   // its key, unique among all tenants

@@ -42,7 +42,7 @@ func (r *LineRate) Allow(size int) bool {
 // Lines limits the log lines of each source, such as a server, in number and in
 // bytes. One source can neither fill the disk nor hide the lines of the others.
 // Lines drops and counts lines above the limit and logs the counts. Its methods
-// may be called concurrently.
+// may be called concurrently. The maker calls Close.
 type Lines struct {
 	log  hclog.Logger
 	kind string // what a source is, such as "server"

@@ -13,7 +13,7 @@ const (
 	leastUse = 0.007
 )
 
-// A member is a principal with calls under a limit.
+// A member is a principal with calls under a limit. The mu of its bucket guards it.
 type member struct {
 	principal string
 	running   int

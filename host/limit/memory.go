@@ -26,7 +26,8 @@ const reservePart = 8
 // A Memory limits the bytes of messages that the process holds at one time:
 // request bodies, unwritten answers, queues and event logs. The limit holds in
 // total and, after SetShares, for each tenant and each principal. Its methods may be
-// called concurrently. A nil Memory has no limit.
+// called concurrently. A nil Memory has no limit. There is nothing to close. Holds must be
+// released.
 type Memory struct {
 	most   atomic.Int64 // the limit in bytes
 	used   atomic.Int64
@@ -147,7 +148,8 @@ func (m *Memory) HoldFor(owner Owner, n int) (*Hold, error) {
 }
 
 // A Hold is a number of bytes of a [Memory]. Its methods may be called
-// concurrently and on a nil Hold, which holds nothing.
+// concurrently and on a nil Hold, which holds nothing. The owner of the bytes has it, and
+// passes it on with them; the last one releases it.
 type Hold struct{ held *held }
 
 type held struct {

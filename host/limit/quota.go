@@ -10,7 +10,7 @@ var ErrQuota = errors.New("the quota is used up")
 
 // A Quota limits how many units of something, such as requests in flight, are in
 // use at one time: in total, for each tenant and for each principal. Its methods may be
-// called concurrently.
+// called concurrently. Units that were taken must be released once.
 type Quota struct {
 	max  atomic.Int64
 	used atomic.Int64

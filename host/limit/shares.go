@@ -38,7 +38,8 @@ type Use struct {
 	Units int64
 }
 
-// A ledger counts what each tenant and each principal uses.
+// A ledger counts what each tenant and each principal uses. It is part of a Quota or a Memory,
+// and may be used concurrently.
 type ledger struct {
 	mu         sync.Mutex
 	shares     Shares           // guarded by mu

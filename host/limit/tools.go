@@ -19,7 +19,8 @@ const (
 )
 
 // A ToolRule limits the calls of the tools that it matches, for each tenant and each
-// tool alone. See [Bounds] for the fields after Roles.
+// tool alone. See [Bounds] for the fields after Roles. It is immutable; Match may be called
+// concurrently.
 type ToolRule struct {
 	Match      func(server, tool string) bool
 	Roles      []string // the rule is for principals with one of these; nil: for all
@@ -45,7 +46,8 @@ func (r ToolRule) bounds() *Bounds {
 // were not used for five minutes, but never one with a call in progress.
 //
 // The waiting calls of a bucket take turns by principal. If no more may wait, the newest
-// one of the principal with the most waiting calls is refused.
+// one of the principal with the most waiting calls is refused. Its methods may be called
+// concurrently. mu guards the buckets, too. There is nothing to close.
 type Tools struct {
 	log hclog.Logger
 
@@ -241,7 +243,7 @@ func (t *Tools) forget(now time.Time) {
 	}
 }
 
-// wait waits until a call begins.
+// wait waits until a call begins. It blocks on the goroutine of the call.
 func (t *Tools) wait(ctx context.Context, b *bucket, w *waiter, left time.Duration) error {
 	limit := time.NewTimer(left)
 	defer limit.Stop()
