@@ -8,7 +8,8 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// A signal is what can be exported: traces or metrics.
+// A signal is what can be exported: traces or metrics. The functions of this file read the
+// variables of OpenTelemetry, and keep no state.
 type signal struct {
 	name string // as in the names of variables
 	on   bool

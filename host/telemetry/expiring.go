@@ -11,7 +11,7 @@ import (
 const maxIssuers = 64
 
 // clients sends the metrics about the way in: certificates, keys of issuers, refusals and
-// persons that are asked.
+// persons that are asked. It is part of a collection; see status.go.
 func (s statusSample) clients(st *control.Status) {
 	s.certificates(st.Certificates)
 	s.issuers(st.Issuers)

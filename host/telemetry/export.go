@@ -35,7 +35,8 @@ const (
 // operationBuckets are the bounds that the semantic conventions for MCP name, in seconds.
 var operationBuckets = []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 
-// An export sends traces and metrics over OTLP.
+// An export sends traces and metrics over OTLP. Telemetry.Export makes it, and stop ends it. It
+// does not change in between.
 type export struct {
 	tracer    trace.Tracer            // nil: no traces
 	durations metric.Float64Histogram // nil: no metrics

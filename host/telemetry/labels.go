@@ -15,7 +15,8 @@ const (
 )
 
 // labels bounds the values of the labels tenant and tool. The first values that are used
-// keep their own time series; the others share one.
+// keep their own time series; the others share one. A Telemetry has one. It may be used
+// concurrently.
 type labels struct {
 	hide func(string) string // masks secrets in a name that a server chose
 

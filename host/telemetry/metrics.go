@@ -12,7 +12,8 @@ import (
 var durations = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10}
 
 // metrics are the metrics that are counted while requests are processed. Those about the
-// state of the process are made of its status; see statusCollector.
+// state of the process are made of its status; see statusCollector. A Telemetry has one. It is
+// immutable, and its metrics may be used concurrently.
 type metrics struct {
 	labels *labels
 

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
-// Begin implements [gateway.Observer].
+// Begin implements [gateway.Observer]. The goroutine of the request calls it, and the methods
+// of the observation.
 func (t *Telemetry) Begin(b gateway.Beginning) gateway.Observation {
 	o := &observation{telemetry: t, beginning: b, begun: time.Now(), span: tracing.Untraced}
 	if !b.Lasting {

@@ -26,7 +26,8 @@ const (
 	endTime    = time.Second
 )
 
-// A Server serves the metrics at /metrics.
+// A Server serves the metrics at /metrics. Serve makes it with its goroutine, and takes over
+// the listener; the caller must call Close, once.
 type Server struct {
 	http  *http.Server
 	ended chan struct{}

@@ -16,7 +16,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
-// A span is a span that is exported.
+// A span is a span that is exported. The goroutine of the request or the call that it is about
+// uses it.
 type span struct {
 	trace.Span
 	ctx    context.Context // carries the span

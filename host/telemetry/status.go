@@ -19,7 +19,8 @@ var (
 	pluginStates = []string{"stopped", "starting", "ready", "backoff", "quarantined"}
 )
 
-// A statusCollector makes metrics of the status that `junctor status` shows.
+// A statusCollector makes metrics of the status that `junctor status` shows. The registry calls
+// it for each scrape, perhaps concurrently; it keeps no state.
 type statusCollector struct {
 	version string
 	status  func(context.Context) *control.Status
@@ -149,7 +150,7 @@ func (c *statusCollector) Collect(to chan<- prometheus.Metric) {
 	s.logins(st.Logins)
 }
 
-// A statusSample is one collection.
+// A statusSample is one collection. One goroutine uses it.
 type statusSample struct {
 	*statusCollector
 	to chan<- prometheus.Metric

@@ -5,6 +5,15 @@
 // Nothing here is started unless the configuration has a metrics block or the variables
 // of OpenTelemetry are set. No label, attribute or name comes from a client, except for
 // the id that it gave a request.
+//
+// Package host makes one Telemetry while clients are served, gives it to the gateway as its
+// observer, and ends Server and export. Its methods may be called concurrently and do not wait.
+// metrics.go, labels.go and recorder.go count requests; status.go and expiring.go make metrics
+// of the status; export.go, span.go and environment.go are for OpenTelemetry; server.go answers
+// Prometheus.
+//
+// Names, labels and attributes are what dashboards and alerts use: they are documented and must
+// stay.
 package telemetry
 
 import (
@@ -30,7 +39,8 @@ type Options struct {
 	Lookup func(name string) (string, bool)
 }
 
-// A Telemetry observes a gateway. Its methods may be called concurrently.
+// A Telemetry observes a gateway. Its methods may be called concurrently. export is set before
+// the first observation, and nothing else changes.
 type Telemetry struct {
 	opts     Options
 	registry *prometheus.Registry

@@ -1,5 +1,7 @@
 // Package otlptest receives traces and metrics over OTLP for tests, with HTTP and
 // protobuf, as a collector does.
+//
+// Only tests use it: those of package telemetry and of the program.
 package otlptest
 
 import (
