@@ -50,7 +50,7 @@ func (n Names) principal(method, name string) (Principal, error) {
 }
 
 // Certificates authenticates clients by their certificates, which the listener has
-// verified already.
+// verified already. It is immutable and may be used concurrently.
 type Certificates struct {
 	Part  string // the part with the name; empty: CommonName
 	Names Names

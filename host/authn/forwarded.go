@@ -10,7 +10,8 @@ import (
 )
 
 // Forwarded authenticates clients by the headers of a proxy in front of the gateway that
-// has authenticated them. It ignores the headers of other peers.
+// has authenticated them. It ignores the headers of other peers. It is immutable and may be
+// used concurrently.
 type Forwarded struct {
 	From   []netip.Prefix // addresses of the proxies
 	Unix   bool           // also trust clients of a unix socket

@@ -32,7 +32,7 @@ func Join(all []Authenticator) Authenticator {
 	return joined
 }
 
-// A chain is the Authenticator of Join.
+// A chain is the Authenticator of Join. It is immutable and may be used concurrently.
 type chain []Authenticator
 
 // Authenticate implements Authenticator. If no authenticator decides, the error has what

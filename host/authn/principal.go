@@ -5,6 +5,15 @@
 // kind of credential: [Tokens], [JWT], [Certificates] and [Forwarded]. [Join] asks
 // several in order. The command line acts as the principal [Local], which needs no
 // proof.
+//
+// Package config/inbound makes authenticators of the configuration, and package httpserver
+// calls them for each request, concurrently; the console does for sign-ins. They may wait for
+// the keys of an issuer (package jwks), and for nothing else. token.go, jwt.go with claims.go
+// and tokencache.go, certificate.go and forwarded.go are the kinds; join.go asks several,
+// reason.go names refusals for metrics, and tenant.go checks names.
+//
+// Keys of principals are at rest in sessions, approvals and the names of secrets: Key must stay
+// the same for the same identity.
 package authn
 
 import (
@@ -18,7 +27,7 @@ import (
 )
 
 // A Principal is the identity of an authenticated client. Its slices must not be
-// modified.
+// modified. It is a value that does not change.
 type Principal struct {
 	Subject string
 	Tenant  string
@@ -116,7 +125,8 @@ const (
 // clients learn that they were refused, and never the reason. The error wraps
 // [ErrMissing] if the request has no credential of its kind, [ErrOther] if another
 // authenticator may know the credential, and is an [*UnavailableError] if the credential
-// cannot be checked at the moment.
+// cannot be checked at the moment. Its methods may be called concurrently, and there is nothing
+// to close.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }

@@ -29,7 +29,8 @@ var reasons = []struct {
 }
 
 // Reason returns one of a few words for an error of an [Authenticator], for metrics. Words
-// never hold a part of the credential. "other" stands for all other errors.
+// never hold a part of the credential. "other" stands for all other errors. Metrics have the
+// words as labels, so they must stay.
 func Reason(err error) string {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

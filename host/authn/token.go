@@ -28,7 +28,7 @@ type StaticToken struct {
 }
 
 // Tokens authenticates clients by a fixed list of tokens. It keeps only the digests
-// of the tokens.
+// of the tokens. It is immutable and may be used concurrently.
 type Tokens struct{ known []knownToken }
 
 type knownToken struct {

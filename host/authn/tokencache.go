@@ -15,7 +15,7 @@ const (
 	maxCachedBytes = 16 << 20 // claims of all of them
 )
 
-// verified is the result of checking a token.
+// verified is the result of checking a token. It is a value.
 type verified struct {
 	owner Principal
 	key   jwks.Key   // that verified it; zero for a secret
@@ -23,7 +23,7 @@ type verified struct {
 }
 
 // A tokenCache remembers verified tokens by their digests. The least recently used ones
-// are forgotten first.
+// are forgotten first. A JWT has one. It may be used concurrently.
 type tokenCache struct {
 	mu    sync.Mutex
 	known *simplelru.LRU[[sha256.Size]byte, verified] // guarded by mu

@@ -5,4 +5,9 @@
 // are first needed, again when they are old, and when a token names a key that is not
 // among them. If the issuer cannot be reached, the keys that are known stay valid for
 // a day. A [Pool] keeps the sets across reloads of the configuration.
+//
+// Package host has a Pool for the gateway and one for the console, and closes them; package
+// authn looks for keys with Find, on the goroutine of the request. Pool and Set may be used
+// concurrently. set.go has a set and its refreshes, fetch.go and parse.go read the keys,
+// pool.go keeps the sets, and health.go tells operators.
 package jwks

@@ -22,7 +22,8 @@ import (
 
 const fetchTimeout = 10 * time.Second // for everything that one refresh reads
 
-// A Source says where the keys are. Exactly one of Issuer, URL and File is set.
+// A Source says where the keys are. Exactly one of Issuer, URL and File is set. It is a value,
+// and the key of a Pool.
 type Source struct {
 	Issuer string // its metadata names the URL
 	URL    string
@@ -30,7 +31,7 @@ type Source struct {
 	CA     string // absolute path of a PEM file with the authorities of TLS servers; empty: those of the system
 }
 
-// fetch returns the keys of the source.
+// fetch returns the keys of the source. It blocks, on the goroutine of a refresh.
 func (s Source) fetch(ctx context.Context) ([]Key, error) {
 	if s.File != "" {
 		text, err := readFile(s.File)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Health says whether the keys of a source can verify tokens.
+// A Health says whether the keys of a source can verify tokens. It is a copy.
 type Health struct {
 	Source string
 	Read   time.Time // when the keys that are known were read; zero: no keys are known

@@ -19,7 +19,7 @@ const (
 	leastRSA    = 2048    // bits
 )
 
-// A Key verifies signatures.
+// A Key verifies signatures. It is immutable.
 type Key struct {
 	ID        string // "kid"; may be empty
 	Algorithm string // the only algorithm it may be used with; empty: any that fits the key

@@ -8,7 +8,7 @@ import (
 )
 
 // A Pool keeps one set for each source, so that a reload of the configuration keeps the
-// keys that are known. Its methods may be called concurrently.
+// keys that are known. Its methods may be called concurrently. Its maker calls Close.
 type Pool struct {
 	log hclog.Logger
 
@@ -31,7 +31,8 @@ func (p *Pool) Set(s Source) *Set {
 	return set
 }
 
-// Keep closes the sets of all other sources.
+// Keep closes the sets of all other sources. It is called after a reload; requests in progress
+// with a set that is closed get errors.
 func (p *Pool) Keep(sources []Source) {
 	var dropped []*Set
 	p.mu.Lock()

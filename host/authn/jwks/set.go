@@ -31,7 +31,8 @@ var (
 	ErrUnavailable = errors.New("the keys of the issuer cannot be read")
 )
 
-// A Set holds the keys of one source. Its methods may be called concurrently.
+// A Set holds the keys of one source. Its methods may be called concurrently. The Pool makes
+// and closes it. A refresh has a goroutine, which is counted in work.
 type Set struct {
 	source   Source
 	log      hclog.Logger
@@ -70,7 +71,7 @@ func newSet(s Source, log hclog.Logger) *Set {
 // a set with one key. Find reads the keys if none are known, if they are not fresh, or if
 // none fits and the latest refresh was not a moment ago. Old keys are used for a day while
 // they cannot be read again. The error is ErrUnknownKey, ErrUnavailable with the reason, or
-// that of ctx.
+// that of ctx. It may wait for a refresh, on the goroutine of the caller.
 func (s *Set) Find(ctx context.Context, id string, suits func(Key) bool) (Key, error) {
 	now := s.usable()
 	switch {
@@ -198,7 +199,7 @@ func (s *Set) refresh(ctx context.Context) error {
 }
 
 // begin starts a refresh unless one is running. It returns the end of the refresh, or
-// nil if the latest one was a moment ago.
+// nil if the latest one was a moment ago. It does not wait.
 func (s *Set) begin() (done <-chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
