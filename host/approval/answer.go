@@ -12,7 +12,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/visible"
 )
 
-// A Person answers calls.
+// A Person answers calls. It is a value.
 type Person struct {
 	// Principal is who it is: of a console session, or the local user, who may have been
 	// named by a program.
@@ -51,7 +51,8 @@ type Given struct {
 }
 
 // Answer approves or denies the call with an id. A call that needs several people goes on
-// waiting until all of them have approved it. rules says who the approvers of a rule are.
+// waiting until all of them have approved it. rules says who the approvers of a rule are. The
+// methods of Pending in this file do not take the lock: the caller holds mu, or has a copy.
 func (s *Store) Answer(id string, a Answer, rules *policy.Policy) (*Pending, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

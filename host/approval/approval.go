@@ -8,6 +8,12 @@
 // An approval is for the principal, the item and exactly the arguments that the server
 // gets, or for what [policy.Approval] says that it covers. It can be used once, unless
 // it covers more than a call.
+//
+// The Process of package host has one Store; the gateway uses it as a Gate, and the control
+// socket and the console answer through host.Approvals. Gate and Store may be used
+// concurrently; only Confirm waits, on the goroutine of the request. store.go has the entries,
+// answer.go who may answer, disk.go the file, and show.go how arguments are shown. Keys, ids
+// and the file outlive the process: later releases read them.
 package approval
 
 import (
@@ -22,7 +28,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A Call is a request that a person is asked to approve.
+// A Call is a request that a person is asked to approve. It does not change once it was given
+// to a Gate.
 type Call struct {
 	Principal authn.Principal
 	Item      policy.Item
@@ -76,7 +83,8 @@ func (Refuse) Approve(*Call) {}
 // call, the item or the server that the approval covers.
 type Key [sha256.Size]byte
 
-// Key returns what an approval of the call is for.
+// Key returns what an approval of the call is for. Entries at rest have it, so it must stay the
+// same for the same call.
 func (c *Call) Key() Key {
 	h := sha256.New()
 	by := "approver"
@@ -114,7 +122,8 @@ func canonical(arguments []byte) []byte {
 	return v
 }
 
-// A Pending is a call that waits for an approval, or was approved or denied.
+// A Pending is a call that waits for an approval, or was approved or denied. The mu of the
+// Store guards it; All and Observe give copies.
 type Pending struct {
 	ID      string
 	Call    *Call

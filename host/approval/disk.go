@@ -18,7 +18,8 @@ import (
 
 // A disk writes the entries of a store to a file, in a goroutine of its own. A call waits for
 // the disk only when it uses up an approval, so that no process uses it again after this one
-// was killed. An entry that could not be written is tried again.
+// was killed. An entry that could not be written is tried again. Keep makes it, and Close ends
+// it.
 type disk struct {
 	db   *sql.DB
 	log  hclog.Logger
@@ -37,7 +38,7 @@ const (
 	writeWithin = 5 * time.Second
 )
 
-// A record is an entry in the file.
+// A record is an entry in the file. Its JSON is what later processes read.
 type record struct {
 	Pending
 	Rule string `json:"rule"` // Terms.Rule, which is no part of the JSON of the terms
@@ -129,7 +130,8 @@ func (d *disk) run() {
 	}
 }
 
-// flush waits until all changes are written, or the disk has refused them. d may be nil.
+// flush waits until all changes are written, or the disk has refused them. d may be nil. It
+// blocks, so the caller must not hold the mu of the Store.
 func (d *disk) flush() {
 	if d == nil {
 		return

@@ -19,7 +19,8 @@ const maxShown = 4 * maxKept
 
 // Show returns arguments for a person: indented JSON in which members whose names sound
 // like secrets are masked, and only characters that are invisible or change the direction
-// of text are escaped, whatever the client escaped. hide masks further secrets; nil: there are none.
+// of text are escaped, whatever the client escaped. hide masks further secrets; nil: there are
+// none. The functions of this file are pure. The audit log and the console use them, too.
 func Show(arguments []byte, hide func(string) string) string {
 	if len(arguments) == 0 {
 		return "{}"

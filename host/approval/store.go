@@ -24,7 +24,7 @@ const (
 )
 
 // A Store holds the calls that wait, and those that were approved or denied. Its methods
-// may be called concurrently.
+// may be called concurrently. Its maker calls Close. observe is set before the first use.
 type Store struct {
 	mu      sync.Mutex
 	byKey   map[Key]*Pending // guarded by mu
@@ -142,7 +142,7 @@ func (s *Store) renew(c *Call) {
 	s.keep(k, p)
 }
 
-// flush waits until the disk has what was changed.
+// flush waits until the disk has what was changed. It blocks; the caller must not hold mu.
 func (s *Store) flush() {
 	s.mu.Lock()
 	d := s.disk
