@@ -19,6 +19,16 @@
 // refused if it is a process of another user, except root, or if it descends from a Junctor
 // process: MCP servers run as the same user and must not control their host.
 //
+// The verb serve calls Serve with a Process of its own; the verbs that ask running processes
+// use [Find] and the methods of [Instance]. Server, client and the types of the answers are in
+// this package so that they change together. net/http calls the handlers concurrently, and an
+// Instance may be used concurrently.
+//
+// server.go, stream.go, listener.go and peer*.go are the socket; find.go, client.go and
+// follow.go its clients; api.go and status.go the JSON, and use.go what processes use of the
+// machine. Verbs of another version read the JSON, and --json prints it: members are added
+// only.
+//
 // Files, from the top: follow.go, client.go, server.go, stream.go, listener.go, find.go, peer.go,
 // peerended_linux.go, peerended_other.go, api.go, status.go, use.go.
 package control

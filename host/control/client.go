@@ -27,7 +27,8 @@ const (
 	statusTime = 3 * time.Second
 )
 
-// Status asks a process for its status.
+// Status asks a process for its status. The methods of Instance block until the process has
+// answered or ctx ends.
 func (i *Instance) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()

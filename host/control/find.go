@@ -21,7 +21,8 @@ const socketName = "control.sock"
 // maxInstances bounds the processes that Find returns.
 const maxInstances = 1000
 
-// An Instance is a process with a control socket.
+// An Instance is a process with a control socket. It does not change after Find, but for Name.
+// There is nothing to close.
 type Instance struct {
 	// Name is the process id as text. StatusOfAll replaces it by a longer name if
 	// several processes have that id, each in a container.

@@ -16,7 +16,8 @@ import (
 const maxLine = 4 << 20
 
 // Logs calls each with the lines about the log of a process that a query selects. It
-// returns when there are no more, when ctx ends, or when each returns an error.
+// returns when there are no more, when ctx ends, or when each returns an error. It blocks; each
+// runs on the goroutine of the caller.
 func (i *Instance) Logs(ctx context.Context, q LogQuery, each func(LogLine) error) error {
 	return readLines(ctx, i, "/v1/logs?"+q.values().Encode(), each)
 }

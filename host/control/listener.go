@@ -14,7 +14,8 @@ const (
 // A peerListener checks the peer of each connection. It has at most cap(slots) open
 // connections of peers that may control this process. Of the others it has at most
 // cap(refused), each for refusalTime, so that they cannot keep the former out. It
-// closes further connections of refused peers at once.
+// closes further connections of refused peers at once. Serve owns it. http.Server calls Accept
+// on one goroutine, and Close ends it.
 type peerListener struct {
 	net.Listener
 	check   func(net.Conn) error // returns why a peer is refused, or nil

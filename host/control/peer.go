@@ -19,7 +19,8 @@ const maxAncestors = 64
 
 // checkPeer returns nil if the process at the other end of a connection may control
 // this one: it runs as the same user or as root, and Junctor did not start it, neither
-// this process nor one of hosts nor one that has ended.
+// this process nor one of hosts nor one that has ended. The functions of this file ask the
+// system, and keep no state. A weaker check lets MCP servers approve their own calls.
 func checkPeer(c net.Conn, hosts []int) error {
 	if err := checkUser(c); err != nil {
 		return err

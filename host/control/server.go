@@ -36,7 +36,8 @@ func Supported() bool { return runtime.GOOS != "windows" }
 // Serve answers requests on a control socket in dir, which only this user may access,
 // until stop is called. stop ends the streams, which have a second to write the rest. It waits for the
 // requests in progress, for at most 5 seconds, and then closes their connections. A reload ends when ctx
-// does. prefixes are those of [Find].
+// does. prefixes are those of [Find]. It returns at once; a goroutine answers requests. The
+// caller must call stop.
 func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
 	if !Supported() {
 		return nil, errors.ErrUnsupported

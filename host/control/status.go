@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
-// A Status describes a running process.
+// A Status describes a running process. Package host fills it, telemetry makes metrics of it,
+// and junctor status --json prints it: members are added only.
 type Status struct {
 	Instance  string    `json:"instance,omitempty"` // names the process for --instance; see [Instance]
 	PID       int       `json:"pid"`

@@ -121,7 +121,8 @@ func (q LogQuery) selects(r *logbuffer.Record) bool {
 	return !r.Time.Before(q.Since)
 }
 
-// streams answers the requests for logs and events.
+// streams answers the requests for logs and events. A socket has one. Its methods may be called
+// concurrently; a handler blocks as long as its stream is followed.
 type streams struct {
 	ctx   context.Context // ends when the socket is closed
 	open  chan struct{}   // has an element for each stream that is followed

@@ -4,7 +4,8 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 )
 
-// A Use is what a process, or a process with its descendants, uses.
+// A Use is what a process, or a process with its descendants, uses. It is a value. The
+// functions of this file read the system and keep no state.
 type Use struct {
 	Memory uint64  // resident bytes; memory that processes share counts for each
 	CPU    float64 // seconds of processor time
@@ -28,7 +29,8 @@ func UseOf(pid int) (u Use) {
 // maxDescendants bounds the processes that count for a server.
 const maxDescendants = 1000
 
-// A Tree has the processes of the machine by their parents, at one time.
+// A Tree has the processes of the machine by their parents, at one time. It is read-only once
+// it was made.
 type Tree map[int32][]int32
 
 // Processes returns the processes of the machine. It takes some milliseconds.
