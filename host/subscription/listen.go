@@ -11,7 +11,8 @@ import (
 )
 
 // A Listen is a subscriptions/listen request of a modern client. It stays open until the
-// client cancels it or Ended is closed.
+// client cancels it or Ended is closed. The goroutine of the request makes it and calls Close.
+// The fields above resources do not change.
 type Listen struct {
 	set      *Set
 	id       mcp.ID
@@ -37,7 +38,8 @@ func (s *Set) Listen(id mcp.ID, out Stream, methods []string, n int) (*Listen, e
 }
 
 // Subscribe adds the subscriptions to resources that add makes, several at the same time.
-// It returns the URIs for which add returned no error.
+// It returns the URIs for which add returned no error. It blocks until all servers have
+// answered.
 func (l *Listen) Subscribe(uris []string, add func(uri string) (Subscription, error)) (agreed []string) {
 	all := map[string]Subscription{}
 	var mu sync.Mutex

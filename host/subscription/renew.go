@@ -55,7 +55,8 @@ func (s *Set) Replace(server string, now Versions) (uris []string) {
 
 // Renew makes subscriptions again. It calls subscribe for each, which calls Resubscribe,
 // and again with increasing delays for those that failed. It gives up after some
-// attempts, and returns the URIs that it gave up on. It returns none if ctx ends.
+// attempts, and returns the URIs that it gave up on. It returns none if ctx ends. It blocks;
+// the session gives it a goroutine.
 func (s *Set) Renew(ctx context.Context, uris []string,
 	subscribe func(ctx context.Context, uri string) error) (gaveUp []string) {
 	delays := backoff.ExponentialBackOff{InitialInterval: renewAfter, MaxInterval: renewMax, Multiplier: 2}

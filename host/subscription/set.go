@@ -1,6 +1,12 @@
 // Package subscription keeps what each client subscribed to, and sends the client
 // notifications of the changes. The gateway decides what a client may subscribe to, and
 // which clients a notification of a server may be for.
+//
+// The gateway has a Set for each session, from its beginning to its end; nothing else uses the
+// package. Set and Listen may be used concurrently. add, do and subscribe functions run without
+// the lock and may wait for servers; notifications are sent with the lock held and do not wait.
+// set.go is for legacy clients, listen.go for modern ones, task.go for tasks, renew.go for
+// subscriptions that are made again, and uri.go (pure) for the names of resources.
 package subscription
 
 import (
@@ -28,7 +34,7 @@ type Stream interface {
 }
 
 // A Subscription is a client's subscription to a resource or a task, on the connection
-// for that client.
+// for that client. It is a value.
 type Subscription struct {
 	Server   string
 	Upstream *upstream.Upstream // the connection
@@ -44,7 +50,7 @@ type Versions func(server string) *upstream.Upstream
 
 // A Set holds the subscriptions of one client: those of resources/subscribe, which
 // legacy clients send, and those of the listen requests of modern clients. Its methods
-// may be called concurrently.
+// may be called concurrently. The session ends it with RemoveAll; there is nothing to close.
 type Set struct {
 	out Stream // takes notifications for a legacy client
 
@@ -81,7 +87,7 @@ func (s *Set) Count() int {
 }
 
 // Subscribe adds the subscription to a resource that add makes, unless the set has one
-// to the client's URI. It reports whether the set has changed.
+// to the client's URI. It reports whether the set has changed. It blocks as long as add does.
 func (s *Set) Subscribe(uri string, add func() (Subscription, error)) (changed bool, err error) {
 	return s.subscribe(uri, add, false)
 }

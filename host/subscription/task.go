@@ -23,7 +23,7 @@ const (
 
 // Follow adds the subscriptions to tasks that add makes, several at the same time. add
 // calls record before the server can report the status of the task. Follow returns the
-// ids for which add returned no error.
+// ids for which add returned no error. It blocks until all servers have answered.
 func (l *Listen) Follow(ids []string, add func(id string, record func(Subscription)) error) (agreed []string) {
 	s := l.set
 	s.mu.Lock()
@@ -54,7 +54,8 @@ func (l *Listen) forgetTask(id string) {
 
 // TaskStatus sends the status of a task to the clients that listen to it. A status
 // above MaxBroadcast goes to one of them; the listen requests of the others end, so that
-// these clients poll. If params has no status, all listen requests end.
+// these clients poll. If params has no status, all listen requests end. The goroutine that
+// reads the server's connection calls it.
 func TaskStatus(clients []*Set, from *upstream.Upstream, params []byte) {
 	id, ok := mcp.TextMember(params, "taskId")
 	if !ok {

@@ -9,7 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// withURI puts the URI that a client knows a resource by into a notification.
+// withURI puts the URI that a client knows a resource by into a notification. The functions of
+// this file are pure.
 func withURI(params []byte, known string) []byte {
 	if uri, ok := mcp.TextMember(params, "uri"); ok && uri == known {
 		return params
