@@ -13,6 +13,12 @@
 // and not the one in the header, so receivers tell repeated notices by that in the body.
 //
 // A notice has names and ids only: never arguments, results or secrets.
+//
+// Package host makes one Notifier for a process, sets the webhook at each reload, and closes
+// it. Its methods may be called concurrently and do not wait, but for Close. One goroutine
+// sends. notifier.go has the queue, receiver.go one webhook, and outages.go what was told
+// already. The JSON of a Notice and the headers are what receivers read: they must stay, and
+// members are added only.
 package notify
 
 import (
@@ -51,7 +57,8 @@ const (
 	ServerDown      Event = "server_down"   // a connection ended, or an attempt to connect failed
 )
 
-// A Notice is the body of a request. Fields without a meaning for an event are absent.
+// A Notice is the body of a request. Fields without a meaning for an event are absent. It does
+// not change once it was sent.
 type Notice struct {
 	Version int       `json:"version"` // 1
 	ID      string    `json:"id"`

@@ -23,7 +23,7 @@ const (
 )
 
 // A Notifier sends notices, one after the other. Its methods may be called concurrently, and
-// on nil, which sends nothing.
+// on nil, which sends nothing. The goroutine begins with the first webhook, and Close ends it.
 type Notifier struct {
 	log   hclog.Logger
 	host  string
@@ -161,7 +161,8 @@ func (n *Notifier) Close() {
 	r.close()
 }
 
-// run sends what is queued, until Close.
+// run sends what is queued, until Close. It runs on a goroutine of its own, with drain, deliver
+// and attempts.
 func (n *Notifier) run() {
 	for {
 		select {

@@ -8,7 +8,7 @@ const (
 )
 
 // outages remembers which failures were told. A server that stays down is told once, and one
-// that goes up and down at most once in repeatAfter.
+// that goes up and down at most once in repeatAfter. The mu of the Notifier guards it.
 type outages map[outageKey]*outage
 
 type outageKey struct {

@@ -21,7 +21,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/neterror"
 )
 
-// Settings say where notices are sent.
+// Settings say where notices are sent. They are immutable.
 type Settings struct {
 	Webhook string
 	// Secret returns the secret for signatures. It is called until it succeeds, and then not
@@ -38,7 +38,8 @@ const (
 	maxAnswer   = 64 << 10         // bytes of a response that are read, so that the connection can be used again
 )
 
-// A receiver sends notices to one webhook.
+// A receiver sends notices to one webhook. The Notifier makes and closes it; close may be
+// called while an attempt is in flight.
 type receiver struct {
 	settings Settings
 	key      string // equal for equal settings
@@ -70,7 +71,7 @@ func (r *receiver) close() {
 }
 
 // A dialer checks the address that the name of the webhook's host leads to at the moment of
-// connecting, except for a proxy, which the user chose.
+// connecting, except for a proxy, which the user chose. It is immutable.
 type dialer struct {
 	proxied string // host:port of the proxy; empty: none is used
 	checks  net.Dialer
