@@ -13,7 +13,7 @@ import (
 )
 
 // A File remembers uses in a file that several processes share, and that outlives them. It
-// is opened with the first use.
+// is opened with the first use. The Codec owns and closes it.
 type File struct {
 	path string
 

@@ -13,6 +13,12 @@
 //	          milliseconds, big endian) and data, with a tag of 16 bytes
 //
 // The prefix, the version, the key and what the token is about are authenticated.
+//
+// Package host makes one Codec for a process with OpenDir and closes it; the gateway seals
+// requestState with it. All exported types may be used concurrently. Seal and Open do not wait;
+// Use and Return may wait for the file. seal.go has the tokens, keys.go the key file, and
+// file.go and uses.go remember what was used. The format and the key file must stay: clients
+// hold tokens across restarts, and processes of two releases share a directory.
 package seal
 
 import (
@@ -62,7 +68,7 @@ func NewID() (id ID) {
 	return id
 }
 
-// A Note is what a token holds.
+// A Note is what a token holds. It is a value.
 type Note struct {
 	ID      ID
 	Kind    byte // tells the notes of one Codec apart
@@ -85,7 +91,8 @@ type opener struct {
 	aead cipher.AEAD
 }
 
-// A Codec seals and opens tokens. Its methods may be called concurrently.
+// A Codec seals and opens tokens. Its methods may be called concurrently. It is immutable but
+// for uses. Close ends it.
 type Codec struct {
 	openers []opener // the first seals
 	scope   string

@@ -28,7 +28,7 @@ const (
 // could not be told from a second one later.
 var errFull = errors.New("too many tokens were used within their time")
 
-// Memory remembers uses as long as the process lasts.
+// Memory remembers uses as long as the process lasts. There is nothing to close.
 type Memory struct {
 	mu     sync.Mutex
 	used   map[ID]time.Time // guarded by mu; with the expiry
