@@ -14,7 +14,8 @@ const (
 )
 
 // An Exclusive is a connection that one request at a time uses. Afterwards it is kept
-// for the next request of the same principal with the same client capabilities.
+// for the next request of the same principal with the same client capabilities. The request
+// that acquired it owns it until Release; then the pool does.
 type Exclusive[X Peer] struct {
 	slot
 	Peer  X

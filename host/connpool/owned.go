@@ -4,7 +4,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// A Conn is a connection to a server for the requests of one owner, such as a session.
+// A Conn is a connection to a server for the requests of one owner, such as a session. The pool
+// owns it. Peer and slot do not change.
 type Conn[P Peer] struct {
 	slot
 	Peer  P

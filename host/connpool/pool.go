@@ -1,6 +1,11 @@
 // Package connpool keeps the connections to servers that only some of the clients use.
 // It limits their number, closes unused ones when the limit is reached, and closes those
 // to servers that the configuration replaced.
+//
+// The gateway has one Pool and closes it; nothing else uses the package. The methods may be
+// called concurrently; they do not wait for servers, but for Close and for evictions.
+// Connections are closed in the background. owned.go has the connections of sessions and
+// tenants, exclusive.go those of single requests, eviction.go and quota.go the limits.
 package connpool
 
 import (
@@ -20,7 +25,8 @@ type Server struct {
 	Open func(peer upstream.Peer, p authn.Principal) *upstream.Upstream
 }
 
-// A Peer is the peer of a server on one connection.
+// A Peer is the peer of a server on one connection. The maker of the connection gives it to the
+// pool, which calls Opened with its lock held.
 type Peer interface {
 	upstream.Peer
 	// Opened prepares a new connection before its first use. It must not call the pool.
@@ -58,7 +64,7 @@ var (
 	errRemoved  = fault.New(fault.UpstreamStopped, "the server was removed from the configuration")
 )
 
-// A slot is a connection with the quota that counts it.
+// A slot is a connection with the quota that counts it. It is a value that does not change.
 type slot struct {
 	Upstream *upstream.Upstream
 	Version  *upstream.Upstream // Server.Version when it was opened
