@@ -4,6 +4,12 @@
 //
 // The tables in definition.go and content.go are derived from the schemas of the
 // revisions 2024-11-05 to 2026-07-28. A value that the tables allow keeps its bytes.
+//
+// All functions are pure, and return the same slice where nothing is corrected. Package catalog
+// corrects definitions with it, and the gateway results and log messages. rule.go interprets
+// the tables in definition.go and content.go; result.go and logmessage.go are for results and
+// logs, and uri.go compares URIs. A value that fits must keep its bytes: clients, caches and
+// digests compare them.
 package shape
 
 import (
@@ -31,7 +37,8 @@ const (
 	subschema  // an object or a flag
 )
 
-// A rule says which JSON values the specification allows at a place.
+// A rule says which JSON values the specification allows at a place. The tables are package
+// variables and do not change.
 type rule struct {
 	kind     kind
 	words    []string // of a text; nil: any
@@ -63,7 +70,7 @@ func derived(name string, r *rule, derive func(of []byte) []byte) member {
 	return member{name, r, derive}
 }
 
-// A fitting collects the paths of what was left out.
+// A fitting collects the paths of what was left out. One correction has it.
 type fitting struct{ left []string }
 
 // maxLeft bounds the paths of one definition.

@@ -11,7 +11,8 @@ import (
 )
 
 // Absolute reports whether a text is a URI with a scheme. Clients that parse URIs refuse a
-// list with any other, or without the host that the scheme asks for.
+// list with any other, or without the host that the scheme asks for. Package catalog finds
+// resources by these forms, so a change of NormalURI changes which server gets a request.
 func Absolute(uri string) bool {
 	u, err := url.Parse(withoutEscapedHost(uri))
 	if err != nil || u.Scheme == "" {
