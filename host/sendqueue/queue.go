@@ -4,6 +4,10 @@
 // Senders do not wait for each other's writes, and messages that gather during
 // a write are written together. A queue is bounded in bytes and messages. [Queue.Send] waits
 // for space. [Queue.TrySend] drops messages that may be lost, and counts them.
+//
+// Packages upstream, httpserver and stdioserver make queues and close them; the gateway only
+// sends. All methods of a Queue may be called concurrently. Send, WaitForSpace and Close may
+// wait; TrySend, Offer and Push do not, but for a direct write.
 package sendqueue
 
 import (
@@ -15,7 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// A Sink writes messages to the peer. The queue calls one method at a time.
+// A Sink writes messages to the peer. The queue calls one method at a time. Write is called by
+// the goroutine of the queue, or by a sender in its place.
 type Sink interface {
 	// Write writes one message, which comes in parts. It may buffer the message
 	// until Flush.
@@ -44,7 +49,8 @@ var ErrClosed = errors.New("the connection is closed")
 
 // A Message consists of three parts that are written one after the other.
 // Relayed messages are often large, and the parts avoid a copy for a few bytes
-// around them.
+// around them. The queue owns it once it has taken it; the caller must not change the bytes any
+// more.
 type Message struct {
 	Head, Body, Tail []byte
 	// Transient means that the message is worthless later, such as a progress
@@ -78,7 +84,7 @@ func (m *Message) counted() int {
 }
 
 // A Queue holds messages until its goroutine has written them. Its methods may
-// be called concurrently.
+// be called concurrently. Its maker must call Close.
 type Queue struct {
 	sink   Sink
 	direct DirectSink // the sink; nil if it cannot write directly
@@ -268,6 +274,7 @@ func (q *Queue) writeNow(m *Message) bool {
 	return written
 }
 
+// It runs on a goroutine of its own.
 func (q *Queue) run() {
 	defer close(q.done)
 	var batch []Message
