@@ -4,6 +4,9 @@
 //
 // Its functions are pure: from the bytes of one era to those of the other. The
 // package gateway calls them where a reply leaves for a client, and nowhere else.
+//
+// The results, errors and questions are part of the protocol: what a client of an era gets may
+// change with the specification only.
 package era
 
 import (
