@@ -1,6 +1,10 @@
 // Package forward sends lines to other programs and machines: to a syslog receiver, to an
 // HTTPS endpoint or to standard error. No caller waits for a receiver. Each target has a
 // bounded queue and a goroutine that tries again for a while.
+//
+// Package audit makes a Forwarder for its copies, through package host, and closes it; package
+// config checks targets with Check. Forward may be called concurrently. forward.go has the
+// queues, and target.go the kinds of receivers.
 package forward
 
 import (
@@ -28,7 +32,7 @@ const (
 	calm        = time.Minute     // without a failure, until a target without answers works again
 )
 
-// Options configure targets.
+// Options configure targets. They do not change after New.
 type Options struct {
 	Log     hclog.Logger
 	Stderr  io.Writer // of the target "stderr"
@@ -57,7 +61,7 @@ func Authorities(pem []byte) *x509.CertPool {
 	return pool
 }
 
-// A sender delivers lines.
+// A sender delivers lines. One goroutine uses it.
 type sender interface {
 	// send delivers lines and returns how many were delivered.
 	send(ctx context.Context, lines [][]byte) (int, error)
@@ -70,7 +74,8 @@ var errPermanent = errors.New("the receiver does not take it")
 // errTooLarge marks the error of the first line that was not delivered: the others may be.
 var errTooLarge = errors.New("the row is too large for a datagram")
 
-// A Forwarder sends each line to all of its targets.
+// A Forwarder sends each line to all of its targets. It is immutable after New, but for its
+// targets. Its maker must call Close, once.
 type Forwarder struct {
 	targets []*target
 	stop    context.CancelFunc // ends attempts
@@ -125,7 +130,8 @@ func (f *Forwarder) Close() {
 	f.stop()
 }
 
-// A target is where lines go.
+// A target is where lines go. The Forwarder makes it with the goroutine of run, which is the
+// only one to use to.
 type target struct {
 	name   string
 	to     sender
@@ -141,6 +147,7 @@ type target struct {
 	failed  time.Time // of the last failed attempt
 }
 
+// It runs on a goroutine of its own.
 func (t *target) run(ctx context.Context, ending <-chan struct{}) {
 	defer t.to.close()
 	defer t.setFailing(false)

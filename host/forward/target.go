@@ -24,7 +24,8 @@ import (
 // Stderr is the target of standard error.
 const Stderr = "stderr"
 
-// Check returns why a text is not a target.
+// Check returns why a text is not a target. The forms of targets are part of the configuration
+// language.
 func Check(text string) error {
 	if text == Stderr {
 		return nil
@@ -106,7 +107,8 @@ func (s stream) send(_ context.Context, lines [][]byte) (int, error) {
 func (stream) close() {}
 
 // A syslog sends messages as in RFC 5424: one a datagram, or with their lengths before them
-// (RFC 5425 and 6587) in a stream.
+// (RFC 5425 and 6587) in a stream. One goroutine uses it. conn is opened by send, and closed by
+// close or after an error.
 type syslog struct {
 	scheme, host, path string
 	roots              *x509.CertPool
@@ -182,7 +184,7 @@ func (s *syslog) close() {
 	}
 }
 
-// An endpoint takes lines of JSON over HTTP.
+// An endpoint takes lines of JSON over HTTP. It is immutable.
 type endpoint struct {
 	url, agent string
 	headers    map[string]string
