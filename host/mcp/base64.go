@@ -19,7 +19,8 @@ const (
 )
 
 // skipBase64 returns the index of the next byte from i on that is no character of base64,
-// or the length of b. Padding is none.
+// or the length of b. Padding is none. It is part of the scan of results (blocks.go); Base64 is
+// for package shape.
 func skipBase64(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		w := binary.LittleEndian.Uint64(b[i:])

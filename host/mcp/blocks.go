@@ -19,7 +19,8 @@ const (
 	inContents // of a resource
 )
 
-// blocks is the state of the scan in a list of blocks.
+// blocks is the state of the scan in a list of blocks. It is part of a scanner, and has its one
+// user.
 type blocks struct {
 	in   int
 	kind byte   // 't' for a text, 'i' for an image; 0: unknown

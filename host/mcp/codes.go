@@ -25,7 +25,8 @@ const (
 
 // An errorMapping is the JSON-RPC form of a fault. MCP 2026-07-28 forbids new
 // codes between -32768 and -32000, so the codes differ by era. The reason is one
-// word in the error's data and is the same in both eras.
+// word in the error's data and is the same in both eras. It is immutable; clients act on codes
+// and reasons, so they must stay.
 type errorMapping struct {
 	legacy, modern int
 	reason         string

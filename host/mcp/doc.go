@@ -11,4 +11,16 @@
 // Permission checks and receivers therefore read the same values.
 //
 // The package does no I/O.
+//
+// Nearly every package that touches a message uses it; clients and servers are untrusted, so
+// each function must bear any bytes. All functions may be called concurrently, if no other
+// goroutine changes the bytes: Parse and Scan replace bytes of their input, the others do not.
+// Results alias their input unless they say otherwise. Functions that change a value return the
+// same slice where there is nothing to change, and callers compare that.
+//
+// envelope.go, message.go, revision.go and codes.go are messages; scan.go, scanner.go,
+// scantext.go, blocks.go, number.go and base64.go the strict scan. edit.go, text.go and
+// ownwords.go read and change parts. repair.go, mended.go and foreignword.go are for servers
+// that write no valid JSON. The codes, reasons and names in _meta are the wire format: they
+// must stay.
 package mcp

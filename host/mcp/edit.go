@@ -14,7 +14,8 @@ import (
 // passes them incomplete messages.
 
 // Members yields the members of an object: unescaped names and verbatim values.
-// It yields no member if the value is not an object.
+// It yields no member if the value is not an object. The functions of this file read valid
+// JSON, such as values of a scanned message. They never change their input, and are pure.
 func Members(object []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		w := walker{b: object}
@@ -166,7 +167,8 @@ func splice(b []byte, start, end int, with []byte) []byte {
 	return append(out, b[end:]...)
 }
 
-// A walker iterates over the members of an object.
+// A walker iterates over the members of an object. The function that begins it is its only
+// user.
 type walker struct {
 	b               []byte
 	name, nameEnd   int // includes the quotes
@@ -316,7 +318,8 @@ func RewriteElements(array []byte, change func(value []byte) []byte) []byte {
 	return r.done()
 }
 
-// A rewriter copies its input lazily, from the first replacement on.
+// A rewriter copies its input lazily, from the first replacement on. The function that begins
+// it is its only user.
 type rewriter struct {
 	from, to []byte
 	copied   int // bytes of from that are already in to

@@ -15,7 +15,8 @@ import (
 //
 // Parse corrects what peers write in another way than the specification: a byte
 // order mark, null for an absent member of the message or of its params, the id 1.0,
-// and errors without the members of an error. The corrected values of the message do not alias b.
+// and errors without the members of an error. The corrected values of the message do not alias
+// b. The message aliases b, which the caller must leave alone from then on.
 func Parse(b []byte) (*Message, error) {
 	b = bytes.TrimPrefix(b, byteOrderMark)
 	var e envelope
@@ -40,7 +41,7 @@ func Parse(b []byte) (*Message, error) {
 // byteOrderMark precedes the output of some programs, mostly on Windows.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// An envelope collects the members of a message.
+// An envelope collects the members of a message. One call of Parse has it.
 type envelope struct {
 	Message
 	version, method []byte

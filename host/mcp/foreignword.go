@@ -17,7 +17,8 @@ const (
 )
 
 // foreignWord returns the error for a value that begins at i and is a word which JSON
-// does not have, such as NaN or None. It returns errSyntax for any other text.
+// does not have, such as NaN or None. It returns errSyntax for any other text. The scanner
+// calls it once the text has failed, so it need not be fast.
 func foreignWord(b []byte, i int) error {
 	word := b[min(i, len(b)):min(i+maxForeignWord, len(b))]
 	sign := len(word) - len(bytes.TrimPrefix(word, []byte("-")))

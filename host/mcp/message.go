@@ -13,7 +13,8 @@ const (
 	MaxID     = 1 << 10 // in its JSON form
 )
 
-// A Message is one JSON-RPC message. Its slices alias the parsed bytes.
+// A Message is one JSON-RPC message. Its slices alias the parsed bytes. It is immutable after
+// Parse, and may be shared.
 type Message struct {
 	ID     ID     // nil for a notification, and for an error without an id
 	Method string // empty for a response

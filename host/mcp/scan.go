@@ -23,12 +23,14 @@ var (
 // escapes of lone surrogates, which Node prints for a truncated emoji, by the one of U+FFFD.
 //
 // It enforces these rules beyond RFC 8259: an object has no duplicate name, the
-// bytes are valid UTF-8, and the depth is at most MaxDepth.
+// bytes are valid UTF-8, and the depth is at most MaxDepth. The caller must be the only user of
+// b meanwhile.
 func Scan(b []byte) error { return scan(b, nil) }
 
 // A memberHandler is called with each member of an object before the rest is validated. The
 // value aliases the text. names holds the names of the members of "result", and says of any
-// member whether one of its own is null.
+// member whether one of its own is null. It is called on the goroutine of the scan, and must
+// keep no reference beyond the text.
 type memberHandler interface {
 	member(name string, value []byte, names Names)
 }
@@ -47,7 +49,8 @@ func scan(b []byte, handler memberHandler) error {
 }
 
 // Names holds the member names of a result, whether it may link to resources, and whether
-// its content is plain. It saves readers a search through large results.
+// its content is plain. It saves readers a search through large results. It is immutable after
+// the scan.
 type Names struct {
 	known []string
 	more  bool // the object has more names than known

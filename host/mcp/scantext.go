@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// text scans a string and returns its position.
+// text scans a string and returns its position. This file has the strings of the scan.
+// endOfEscapedText and afterUnicode change bytes of the text.
 func (s *scanner) text() (n name, err error) {
 	if !s.take('"') {
 		return n, errSyntax
@@ -115,7 +116,7 @@ type name struct {
 	escaped    bool // has an escape sequence
 }
 
-// namesHere are the names of one open object.
+// namesHere are the names of one open object. It belongs to one open object of a scan.
 type namesHere struct {
 	first  int            // in scanner.names
 	byHash map[uint64]int // index in scanner.names; nil while there are few names

