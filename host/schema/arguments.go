@@ -38,7 +38,8 @@ func Arguments(inputSchema []byte, words []string) (json.RawMessage, []Problem) 
 	return root.json(nil), nil
 }
 
-// An object is an object under construction, with its members in input order.
+// An object is an object under construction, with its members in input order. One call of
+// Arguments has it.
 type object struct {
 	names []string
 	slots map[string]*slot

@@ -13,7 +13,8 @@ const defaultCacheSize = 1024
 
 // A Cache stores compiled schemas and compile errors by the hash of the schema. It
 // evicts the least recently used entry. Its methods may be called concurrently. A schema
-// is compiled once, and compiling it does not block other schemas.
+// is compiled once, and compiling it does not block other schemas. The gateway's tool validator
+// has one; there is nothing to close.
 type Cache struct {
 	entries      *lru.Cache[cacheKey, *entry]
 	hits, misses atomic.Uint64
@@ -43,7 +44,8 @@ func NewCache(size int) *Cache {
 	return &Cache{entries: entries}
 }
 
-// Get returns the compiled schema, or the error of [Compile]. It does not retain raw.
+// Get returns the compiled schema, or the error of [Compile]. It does not retain raw. It may
+// wait for another caller that compiles the same schema.
 func (c *Cache) Get(raw []byte) (*Schema, error) { return c.get(raw, false) }
 
 // Arguments is Get for [CompileArguments].

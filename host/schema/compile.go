@@ -11,7 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A Schema is a vetted, compiled schema. It may be used concurrently.
+// A Schema is a vetted, compiled schema. It may be used concurrently. It is immutable after
+// build.
 type Schema struct {
 	// Notes list the ignored parts of the schema. Each note is a sentence that begins
 	// with a JSON pointer. Notes quote the untrusted schema.

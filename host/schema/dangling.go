@@ -3,7 +3,8 @@ package schema
 import "slices"
 
 // cutDangling deletes the references that have no target in the document, so that their
-// schemas accept more. It fails if the whole schema may then accept less.
+// schemas accept more. It fails if the whole schema may then accept less. It changes the
+// document of the porting.
 func (p *porting) cutDangling() error {
 	for _, ref := range p.dangling {
 		s, key := ref.from, ref.keyword

@@ -10,7 +10,7 @@ import (
 )
 
 // A decoder decodes an instance for the library. Numbers stay text, because float64
-// rounds above 2^53.
+// rounds above 2^53. One call of decode has it.
 type decoder struct {
 	*jsontext.Decoder
 	values int

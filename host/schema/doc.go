@@ -44,6 +44,21 @@
 // an instance, because their readers may not be allowed to see them. Names of keys are
 // quoted and truncated.
 //
+// The catalog corrects and narrows schemas, the gateway checks arguments and results, and the
+// command line, the console and package policy/check read properties and fields. All functions
+// may be called concurrently, and do not wait; Schema and Cache may be shared. Other values,
+// such as documents, walkers, portings and meters, belong to one call.
+//
+// tree.go, walk.go, reference.go, keyword.go, pattern.go, cost.go and vet.go read and vet;
+// normal.go, translate.go and compile.go compile. check.go, quick.go, quick_build.go, meter.go
+// and decode.go check instances, and explain.go, message.go, path.go and union.go say what is
+// wrong. repair.go, portable.go, portablepattern.go, dangling.go, view.go, narrow.go and
+// members.go change schemas for clients. forms.go, typed.go, arguments.go, field.go,
+// property.go, unlisted.go and elicitation.go serve people who write arguments.
+//
+// A schema that fits keeps its bytes, because digests and clients compare them. Reasons of a
+// [VetError] must stay.
+//
 // Files, from the top: unlisted.go, cache.go, union.go, repair.go, dangling.go, portable.go,
 // portablepattern.go, field.go, arguments.go, narrow.go, members.go, view.go, typed.go, cost.go,
 // elicitation.go, translate.go, property.go, forms.go, decode.go, check.go, compile.go,

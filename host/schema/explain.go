@@ -11,7 +11,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// An explainer converts the library's error tree to problems.
+// An explainer converts the library's error tree to problems. It is a value, for one call of
+// explain.
 type explainer struct {
 	schema   *Schema
 	instance any

@@ -25,7 +25,8 @@ const (
 // maxChoices bounds the choices of a field. A field with more is an AnyField.
 const maxChoices = 200
 
-// A Field is one argument of a tool in a form. All its texts are untrusted.
+// A Field is one argument of a tool in a form. All its texts are untrusted. It is immutable.
+// The console makes forms of it.
 type Field struct {
 	Property
 	Kind    FieldKind

@@ -9,7 +9,7 @@ import (
 // forms returns s and the schemas that apply to the same value unconditionally: targets
 // of references, allOf and, if unions is set, anyOf and oneOf. Each occurs once, in
 // document order. Help and the command line derive types and properties from them. The
-// result may be approximate, because Check decides.
+// result may be approximate, because Check decides. It does not change the document.
 func (d *document) forms(s *subschema, unions bool) []*subschema {
 	var found []*subschema
 	seen := map[*subschema]bool{}
@@ -37,7 +37,8 @@ func (d *document) forms(s *subschema, unions bool) []*subschema {
 	return found
 }
 
-// A typing describes the allowed values of a schema for the command line.
+// A typing describes the allowed values of a schema for the command line. It belongs to one
+// call.
 type typing struct {
 	types      []string
 	values     []*node // values of enum and const

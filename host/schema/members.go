@@ -8,7 +8,8 @@ import (
 )
 
 // members is an object or array split at its commas. It can be joined again without
-// some members, and with all other bytes unchanged.
+// some members, and with all other bytes unchanged. The function that split a value is the only
+// user; it keeps references to raw.
 type members struct {
 	before, after []byte // white space around the value
 	open          byte   // '{' or '['; 0 for other values

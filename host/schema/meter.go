@@ -10,7 +10,7 @@ import (
 // A meter computes the cost of a validation before the library, which cannot be
 // interrupted, begins. It visits the same schemas and values as the library but compares
 // only types. The result is therefore too high rather than too low. The meter stops at
-// the limit.
+// the limit. One call of check has it. A new keyword of the library belongs here, too.
 type meter struct {
 	left        int
 	unevaluated bool // the schema has unevaluated keywords, for which the library keeps sets

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Restriction is what a top-level property must be, beside what its schema says.
+// A Restriction is what a top-level property must be, beside what its schema says. It is a
+// value.
 type Restriction struct {
 	Name     string
 	Values   [][]byte // JSON; nil: a text that begins with Prefix

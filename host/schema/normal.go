@@ -9,7 +9,8 @@ import (
 // A normal is a document in the form for the library: plain 2020-12, one resource, and
 // references as pointers into flat $defs. The library sees no ids, anchors, metaschemas
 // or dialects, so it resolves no names and loads nothing. It also validates fewer
-// keywords against the metaschema, which is most of the cost of compiling.
+// keywords against the metaschema, which is most of the cost of compiling. One call of build
+// has it.
 type normal struct {
 	*document
 	defs    map[string]any

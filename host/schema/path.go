@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// path formats a place: repo.owner, items[3].name.
+// path formats a place: repo.owner, items[3].name. Problems have this form, and callers match
+// it with the names of arguments.
 func (x explainer) path(loc []string) string {
 	var b strings.Builder
 	v := x.instance

@@ -13,7 +13,8 @@ import (
 
 // A pattern is a regular expression of a schema. JSON Schema uses the syntax of
 // ECMA-262. RE2 supports most of it in linear time: the text length times the program
-// size. A short pattern with {1000} has a long program.
+// size. A short pattern with {1000} has a long program. It is part of a document; compiled is
+// set while the schema is compiled, and the pattern is read-only then.
 type pattern struct {
 	text string // text in the schema
 	re   string // text for RE2

@@ -54,7 +54,8 @@ func (p *porting) demands() bool {
 	})
 }
 
-// A porting is a run of Portable or Repair.
+// A porting is a run of Portable or Repair. One call of Portable or Repair has it, with a
+// document of its own, which it changes.
 type porting struct {
 	*document
 	arguments   bool // the schema is one of arguments: clients compile no patterns

@@ -15,7 +15,7 @@ func portablePattern(text string) bool {
 }
 
 // A patternParser recognises a regular expression. Its methods skip a part and report
-// whether it is allowed.
+// whether it is allowed. One call of portablePattern has it.
 type patternParser struct {
 	rest   string
 	closed int // groups that have ended

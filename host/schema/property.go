@@ -7,7 +7,7 @@ import (
 )
 
 // A Property is one argument of a tool, for help and completion. All its texts are
-// untrusted.
+// untrusted. It is a copy. The document is not changed.
 type Property struct {
 	Name        string
 	Type        string          // string, integer, string[], "a"|"b", string|null, any

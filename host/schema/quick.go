@@ -16,7 +16,8 @@ import (
 // in case of doubt (an unknown keyword, an escaped key, 1.0 for an integer) the library
 // decides.
 //
-// It reads each value once, under one schema. The time is linear, so no meter is needed.
+// It reads each value once, under one schema. The time is linear, so no meter is needed. It is
+// immutable after newQuick.
 type quick struct {
 	unsure bool             // accepts nothing
 	types  jsonschema.Types // 0 means any type
@@ -47,7 +48,8 @@ const (
 	keepScan    = 64 << 10 // maximum bytes of an instance after which the decoder is kept
 )
 
-// A scan is a pooled decoder. A new one costs more than reading small arguments.
+// A scan is a pooled decoder. A new one costs more than reading small arguments. One goroutine
+// uses it at a time; accepts takes it from the pool and gives it back.
 type scan struct {
 	*jsontext.Decoder
 	buffer bytes.Buffer

@@ -9,9 +9,9 @@ import (
 
 const unbounded = math.MaxInt
 
-// newQuick builds a quick from the compiled schema, so that both use the same schema.
-// Unsupported parts become unsure, and every instance with such a part is left to the
-// library.
+// newQuick builds a quick, once for each schema, from the compiled schema, so that both use the
+// same schema. Unsupported parts become unsure, and every instance with such a part is left to
+// the library.
 func newQuick(s *jsonschema.Schema) *quick {
 	return quickOf(s, map[*jsonschema.Schema]*quick{})
 }

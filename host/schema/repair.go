@@ -40,7 +40,7 @@ func Repair(raw []byte) (repaired []byte, left []string, err error) {
 	return doc.root.node.json(nil), r.left, nil
 }
 
-// A repairing is a run of Repair.
+// A repairing is a run of Repair. One call of Repair has it.
 type repairing struct {
 	porting
 	moved map[string]string // the last token of a pointer that has another name now; by pointer

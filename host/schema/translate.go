@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// A writing is a schema of the normal document under construction.
+// A writing is a schema of the normal document under construction. One call of apply has it.
+// This file translates the keywords; normal.go the document.
 type writing struct {
 	at  string
 	out map[string]any

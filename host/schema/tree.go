@@ -11,7 +11,7 @@ import (
 )
 
 // A node is a JSON value of a schema. Object members keep their order, which is visible
-// in help texts.
+// in help texts. It is immutable after parse, but for portings, which have trees of their own.
 type node struct {
 	kind jsontext.Kind
 	text string         // content of a string, or text of a number

@@ -11,7 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// typed converts a word to a value. message explains a failure.
+// typed converts a word to a value. message explains a failure. The functions of this file are
+// pure.
 func (d *document) typed(t typing, text string, level int) (_ slot, message string) {
 	if value, ok := t.enumerated(text); ok {
 		return slot{value: value}, ""

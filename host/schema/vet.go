@@ -41,7 +41,8 @@ func (e *VetError) Error() string {
 // vet validates a schema before it is compiled. It takes linear time, bounds its
 // recursion and never panics. Errors are *VetError.
 //
-// A schema that passes is safe to compile; [Compile] checks its meaning.
+// A schema that passes is safe to compile; [Compile] checks its meaning. The document is the
+// caller's own.
 func vet(raw []byte) (*document, error) {
 	doc, err := vetExceptDangling(raw)
 	if err == nil && len(doc.dangling) > 0 {

@@ -16,7 +16,8 @@ import (
 //
 // The result is only shown to clients. Arguments, with the host's own, are validated
 // against the original schema. References to a hidden property, as in allOf or
-// dependentRequired, therefore do no harm.
+// dependentRequired, therefore do no harm. The functions of this file are pure. The catalog
+// calls them for tool blocks of the configuration.
 func Hide(raw []byte, names []string) ([]byte, error) {
 	if len(names) == 0 {
 		return raw, nil

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// A document is a schema with all its subschemas.
+// A document is a schema with all its subschemas. It is read-only after vet, but for patterns
+// that are compiled and for portings.
 type document struct {
 	dialect  dialect
 	root     *subschema
@@ -19,7 +20,8 @@ type document struct {
 	notes    []string
 }
 
-// A walker finds the subschemas and references of a document, and checks its limits.
+// A walker finds the subschemas and references of a document, and checks its limits. One call
+// of vet has it.
 type walker struct {
 	*document
 	anchors  map[anchor]*subschema
@@ -28,7 +30,7 @@ type walker struct {
 	dynamic, embedded bool // the document has a dynamic reference; it has an $id below the root
 }
 
-// A subschema is a schema at one place of a document.
+// A subschema is a schema at one place of a document. It is part of a document.
 type subschema struct {
 	node *node
 	at   string // JSON pointer
