@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/console"
 )
 
-// auditLog searches the audit log of a process.
+// An auditLog searches the audit log of a process.
 type auditLog struct{ *Process }
 
 // Search implements [console.Audit].

@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// configuration shows the configuration in effect.
+// A configuration shows the configuration in effect.
 type configuration struct{ *Process }
 
 // Configured implements [console.Configuration].

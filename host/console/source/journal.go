@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/logbuffer"
 )
 
-// journal reads the log and the events of a process.
+// A journal reads the log and the events of a process.
 type journal struct{ *Process }
 
 // Records implements [console.Journal].

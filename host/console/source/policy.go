@@ -15,7 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy/check"
 )
 
-// rules explain the policy in effect.
+// The rules explain the policy in effect.
 type rules struct{ *Process }
 
 // Principal implements [console.Policy].
@@ -43,7 +43,8 @@ func (p rules) Explain(u console.Use) (x policy.Explanation, err error) {
 	return p.Gateway.Explain(q, u.Tool, u.Args), nil
 }
 
-// A describedRequest is a request that a person describes. Of the command line all is known.
+// A describedRequest is a request that a person describes. Of the command line all is known. It
+// is a value.
 type describedRequest struct {
 	address, client string
 	time            time.Time

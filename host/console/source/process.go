@@ -1,5 +1,10 @@
 // Package source reads from a running process what the pages of its console show, and does
 // what they ask for.
+//
+// Package host makes a Process for the console and fills the console's Sources with it. Each
+// type of this package implements interfaces of package console; the goroutines of requests for
+// pages call the methods, concurrently, and they keep no state of their own. Whatever outlives
+// a page runs in Go.
 package source
 
 import (
@@ -23,7 +28,7 @@ import (
 )
 
 // A Process is the process of a console. Records and Reload may be nil; all other fields are
-// set. The functions may be called concurrently.
+// set. The functions may be called concurrently. It does not change after Fill.
 type Process struct {
 	Version string
 	Log     hclog.Logger

@@ -61,7 +61,8 @@ func (a items) Prompt(
 }
 
 // askFor makes a request that passes all stages of the gateway, as one of a client with the
-// principal does. server is the server whose item it is about.
+// principal does. server is the server whose item it is about. It blocks until the server has
+// answered. The caller must release the Hold of the result.
 func askFor(
 	ctx context.Context,
 	a *Process,
