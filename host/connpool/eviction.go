@@ -9,7 +9,7 @@ import (
 )
 
 // withEviction calls open with mu held. If a limit is reached, it closes an unused
-// connection and calls open once more.
+// connection and calls open once more. It may block while the connection is closed, without mu.
 func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
