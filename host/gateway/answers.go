@@ -27,10 +27,9 @@ func (a *localAnswerer) settle(caps []byte, q clientQuestion) (result, rpcErr []
 	return a.filter.Settle(q.server, caps, q.method, q.params)
 }
 
-// A modern server that needs input ends the request with a result that asks for it
-// (2026-07-28, "Multi Round-Trip Requests"). A legacy client is asked as legacy
-// servers ask, and the user of the command line at the terminal. The request is sent
-// again with the answers. A modern client gets the result.
+// A modern server that needs input ends the request with a result that asks for it (2026-07-28, "Multi
+// Round-Trip Requests"). A legacy client is asked as legacy servers ask, and the user of the command line at
+// the terminal. The request is sent again with the answers. A modern client gets the result.
 
 // maxRounds bounds the rounds of questions in the course of one request.
 const maxRounds = 10
@@ -93,8 +92,7 @@ func (c *call) answerAll(ctx context.Context, result []byte) (params []byte, err
 	return era.WithAnswers(params, answers, result), nil
 }
 
-// put puts a question of the server to the client. The time of the request does not pass
-// meanwhile.
+// put puts a question of the server to the client. The time of the request does not pass meanwhile.
 func (c *call) put(ctx context.Context, method string, params []byte) (result, rpcErr []byte) {
 	if c.client.era() == era.Legacy {
 		params = era.QuestionToLegacy(method, params)
@@ -124,8 +122,7 @@ func visitedAll(ctx context.Context, c *call, rpcErr []byte) bool {
 	return n > 0
 }
 
-// noAnswer is the error of a request whose server needs an answer that the client
-// does not give.
+// noAnswer is the error of a request whose server needs an answer that the client does not give.
 func noAnswer(c *call, method string, rpcErr []byte) error {
 	why, _ := mcp.TextMember(rpcErr, "message")
 	text := "the server wants an answer to %s, which the client did not give: %s"

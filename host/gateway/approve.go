@@ -14,11 +14,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// awaitApproval is the work of the stage confirm. It returns nil when a request may proceed
-// that the policy wants to be confirmed. It returns a result if a modern client is to ask its
-// person first. It runs on the goroutine of the request and blocks until a person has decided.
-// It sets approvalID of u and keeps nothing else; the waiting approvals belong to package
-// approval.
+// awaitApproval is the work of the stage confirm. It returns nil when a request may proceed that the policy
+// wants to be confirmed. It returns a result if a modern client is to ask its person first. It runs on the
+// goroutine of the request and blocks until a person has decided. It sets approvalID of u and keeps nothing
+// else; the waiting approvals belong to package approval.
 func (p *pipeline) awaitApproval(ctx context.Context, u *use) (result []byte, err error) {
 	c := approvalCall(u)
 	continues := u.carried != nil && u.carried.Kind == stateOfServer
@@ -177,9 +176,8 @@ const (
 	declinedApproval
 )
 
-// askForApproval asks the person at the client: at the terminal, with a request to a
-// legacy client, or with a result for a modern client, which sends the
-// request again with the answer. key says what the approval is for.
+// askForApproval asks the person at the client: at the terminal, with a request to a legacy client, or with a
+// result for a modern client, which sends the request again with the answer. key says what the approval is for.
 func askForApproval(
 	ctx context.Context, u *use, key approval.Key,
 ) (answer approvalAnswer, result []byte, err error) {
@@ -224,9 +222,8 @@ func approvalOf(result []byte) approvalAnswer {
 	return declinedApproval
 }
 
-// approvalQuestion returns the params of the elicitation. They show the arguments that
-// the client sent, and not those that the configuration adds. whole is false if they are too
-// long to be shown.
+// approvalQuestion returns the params of the elicitation. They show the arguments that the client sent, and not
+// those that the configuration adds. whole is false if they are too long to be shown.
 func approvalQuestion(u *use) (params []byte, whole bool) {
 	text := fmt.Sprintf(
 		"Junctor asks for your approval.\n\n%s %s of server %s", u.item.Kind, approval.Visible(u.requested),

@@ -162,8 +162,7 @@ func (g *Gateway) accessOf(item policy.Item, tool *catalog.Tool) (access, unconf
 	return tool.Class.Kind, tool.Unconfigured
 }
 
-// lists reports whether a list shows an item to a principal. tool is the item if it is a
-// tool.
+// lists reports whether a list shows an item to a principal. tool is the item if it is a tool.
 func (n *Generation) lists(who *authn.Principal, from condition.Request, item policy.Item, tool *catalog.Tool) bool {
 	return n.list(who, from, item, tool).Lists()
 }
@@ -229,9 +228,8 @@ func itemOf(u *use, t *catalog.Tool) policy.Item {
 	return policy.Item{Server: t.Server, Kind: policy.Tool, Name: t.Name}
 }
 
-// Explain returns how the policy decides about the item of a query. args are the arguments as
-// a client sends them; nil: those of a list. The access and the arguments of the query are
-// those of the tool.
+// Explain returns how the policy decides about the item of a query. args are the arguments as a client sends
+// them; nil: those of a list. The access and the arguments of the query are those of the tool.
 func (g *Gateway) Explain(q policy.Query, tool *catalog.Tool, args []byte) policy.Explanation {
 	if tool != nil {
 		q.Access, q.Unconfigured, q.Args = tool.Class.Kind, tool.Unconfigured, tool.Fixed()
@@ -242,10 +240,9 @@ func (g *Gateway) Explain(q policy.Query, tool *catalog.Tool, args []byte) polic
 	return g.generations.current().Policy.Explain(&q, args == nil)
 }
 
-// dropDenied ends the subscriptions of the session that the policy in effect denies, and
-// the listen requests with one: their clients listen again. Apply calls it after a new policy,
-// and so do requests that have just subscribed: a policy that changed meanwhile counts. It does
-// not wait.
+// dropDenied ends the subscriptions of the session that the policy in effect denies, and the listen requests
+// with one: their clients listen again. Apply calls it after a new policy, and so do requests that have just
+// subscribed: a policy that changed meanwhile counts. It does not wait.
 func (s *Session) dropDenied() {
 	n, who := s.gw.generations.current(), s.Principal()
 	if s.subs.Drop(func(server, uri string) bool {

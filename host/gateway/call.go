@@ -9,18 +9,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A call is the use of an item while its server works. The goroutine that sends the call owns
-// it: that of the request, or of the suspended call. A call ends with its response and holds
-// nothing to close.
+// A call is the use of an item while its server works. The goroutine that sends the call owns it: that of the
+// request, or of the suspended call. A call ends with its response and holds nothing to close.
 type call struct {
 	*use
 	upstream *upstream.Upstream
 	sent     upstream.Call // as the server gets it
 }
 
-// A response is the outcome of a request that did not fail. An error may come with the memory
-// that it holds. The receiver of a response owns hold and reply. The answer to the client takes
-// over hold (runrequest.go).
+// A response is the outcome of a request that did not fail. An error may come with the memory that it holds.
+// The receiver of a response owns hold and reply. The answer to the client takes over hold (runrequest.go).
 type response struct {
 	result  []byte          // for a client of the gateway; nil: nothing is sent
 	leading []byte          // members that precede those of the result, each with its comma
@@ -56,8 +54,7 @@ func newCall(u *use, up *upstream.Upstream) *call {
 	return c
 }
 
-// mayRepeat reports whether the request may be sent again after the connection
-// ended before the answer.
+// mayRepeat reports whether the request may be sent again after the connection ended before the answer.
 func mayRepeat(u *use) bool {
 	switch u.method {
 	case mcp.MethodCallTool:

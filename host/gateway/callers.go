@@ -6,14 +6,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// defaultLevel is the log level of a legacy client that has set none, on a
-// connection that several principals use. It keeps what one of them sees
-// independent of the levels of other principals.
+// defaultLevel is the log level of a legacy client that has set none, on a connection that several principals
+// use. It keeps what one of them sees independent of the levels of other principals.
 const defaultLevel = "info"
 
-// callers records which principals have used a connection. A server may still
-// work for a principal that has left, so a principal is never removed. It is part of a
-// serverPeer and may be used concurrently.
+// callers records which principals have used a connection. A server may still work for a principal that has
+// left, so a principal is never removed. It is part of a serverPeer and may be used concurrently.
 type callers struct {
 	mu    sync.Mutex
 	first authn.Principal // guarded by mu; valid if used
@@ -44,9 +42,8 @@ func (c *callers) several() bool {
 	return c.more
 }
 
-// serves reports whether the connection serves several principals. It counts those that
-// have used the connection and those of the given sessions, because a notification
-// without a request may be for any of them.
+// serves reports whether the connection serves several principals. It counts those that have used the
+// connection and those of the given sessions, because a notification without a request may be for any of them.
 func (c *callers) serves(sessions []*Session) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

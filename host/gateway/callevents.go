@@ -7,9 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A callAnnouncement is a call whose beginning was recorded, and whose end will be. The
-// goroutine of the request makes and ends it. It belongs to the verb events and not to the
-// audit log, which record.go serves.
+// A callAnnouncement is a call whose beginning was recorded, and whose end will be. The goroutine of the
+// request makes and ends it. It belongs to the verb events and not to the audit log, which record.go serves.
 type callAnnouncement struct {
 	events *event.Stream
 	event  event.Event

@@ -6,14 +6,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// metaContext is the name in _meta under which servers learn about the client of a
-// request. A client cannot set it. Servers read the object under this name: the name and its
-// members are documented and must stay.
+// metaContext is the name in _meta under which servers learn about the client of a request. A client cannot set
+// it. Servers read the object under this name: the name and its members are documented and must stay.
 const metaContext = "junctor/context"
 
-// withClientContext returns the params of a request with what its server is told about the
-// client. It removes what the client itself wrote there. It is pure but for the random label of
-// the session. newCall uses it.
+// withClientContext returns the params of a request with what its server is told about the client. It removes
+// what the client itself wrote there. It is pure but for the random label of the session. newCall uses it.
 func withClientContext(u *use, params []byte) []byte {
 	told := u.generation.Servers[u.item.Server].Context
 	if len(told) == 0 {
@@ -53,8 +51,7 @@ func (r *pendingRequest) contextPart(part string) string {
 	return ""
 }
 
-// contextLabel returns a random name of the session. It is not the id that a client
-// proves its session with.
+// contextLabel returns a random name of the session. It is not the id that a client proves its session with.
 func (s *Session) contextLabel() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

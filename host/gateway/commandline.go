@@ -11,9 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A LocalClient is the command line as the client of servers. Its methods may be
-// called concurrently. Package invocation of the command line implements it. The gateway never
-// ends it.
+// A LocalClient is the command line as the client of servers. Its methods may be called concurrently. Package
+// invocation of the command line implements it. The gateway never ends it.
 type LocalClient interface {
 	// Capabilities are what servers may ask it for: a JSON object.
 	Capabilities() []byte
@@ -38,8 +37,7 @@ type LocalCall struct {
 
 	Timeout  time.Duration       // 0: the server's own
 	Progress func(params []byte) // called with progress notifications; nil asks for none; must not wait
-	// Warn is called with a defect of a tool that can be used all the same; nil: the
-	// log has it.
+	// Warn is called with a defect of a tool that can be used all the same; nil: the log has it.
 	Warn func(text string)
 	// Limited is set for a call that the limits of tools apply to, as to those of clients.
 	Limited bool

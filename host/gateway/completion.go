@@ -9,9 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// resolveReference finds the prompt, the resource or the template whose argument
-// is to be completed. This file serves completion/complete. Its functions run on the goroutine
-// of the request.
+// resolveReference finds the prompt, the resource or the template whose argument is to be completed. This file
+// serves completion/complete. Its functions run on the goroutine of the request.
 func resolveReference(ctx context.Context, u *use) error {
 	kind, _ := mcp.TextMember(u.params, "ref", "type")
 	switch kind {
@@ -30,8 +29,7 @@ func resolveReference(ctx context.Context, u *use) error {
 	return &rpcError{code: mcp.CodeInvalidParams, message: "ref needs a type: ref/prompt or ref/resource"}
 }
 
-// resolveResourceReference finds a template by its own text or a resource by its
-// URI.
+// resolveResourceReference finds a template by its own text or a resource by its URI.
 func resolveResourceReference(ctx context.Context, u *use) error {
 	g := u.gw
 	u.requested, _ = mcp.TextMember(u.params, "ref", "uri")
@@ -56,8 +54,7 @@ func setReference(u *use, member string) {
 	}
 }
 
-// complete asks the server of the item. A server without the capability has no
-// completions.
+// complete asks the server of the item. A server without the capability has no completions.
 func complete(ctx context.Context, u *use) (response, error) {
 	up, release, err := completionUpstream(u.pendingRequest, u.item.Server)
 	if err != nil {

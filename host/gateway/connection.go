@@ -98,8 +98,7 @@ func (g *Gateway) SetShares(s Shares) {
 	g.suspended.setShares(s.Suspended)
 }
 
-// Uses returns what principals use of the memory for messages, in bytes, and of the
-// connections to servers.
+// Uses returns what principals use of the memory for messages, in bytes, and of the connections to servers.
 func (g *Gateway) Uses() (memory, connections []limit.Use) {
 	return g.opts.Budget.Uses(), g.conns.Uses()
 }

@@ -1,5 +1,4 @@
-// Package gateway is the MCP server that clients see: one server that has
-// everything the upstreams have.
+// Package gateway is the MCP server that clients see: one server that has everything the upstreams have.
 //
 // A request (request.go) is what a client sent; it does not change. Until it is answered it is a
 // pendingRequest (pendingrequest.go). The stages make a use of it (use.go): which item, with which
@@ -30,28 +29,25 @@
 // it and stops it. httpserver, stdioserver and the command line (CallLocally) give it requests;
 // package upstream calls it as the peer of servers.
 //
-// A request has one goroutine, which passes all stages and may wait: a worker of its session,
-// the goroutine of its HTTP request, or that of the command. A use and a pendingRequest are its
-// own. Other goroutines come in at three places: the reader of a server's connection brings
-// notifications and must not wait, each question of a server has a goroutine, and so has each
-// suspended call. Types with a field mu may be used concurrently; mu guards the fields that say
-// so, and the others are set before the value is shared. Functions without a receiver keep no
-// state.
+// A request has one goroutine, which passes all stages and may wait: a worker of its session, the goroutine of
+// its HTTP request, or that of the command. A use and a pendingRequest are its own. Other goroutines come in at
+// three places: the reader of a server's connection brings notifications and must not wait, each question of a
+// server has a goroutine, and so has each suspended call. Types with a field mu may be used concurrently; mu
+// guards the fields that say so, and the others are set before the value is shared. Functions without a
+// receiver keep no state.
 //
 // Clients and servers act on the codes and reasons of errors, on names in _meta and on the keys
 // of questions; tokens and states of sessions are read by later releases. These must stay.
 //
-// Files, from the top: approve.go, runrequest.go, handshake.go, listen.go, modernclient.go,
-// suspendedcall.go, completion.go, relay.go, commandline.go, list.go, sessionstate.go,
-// policychange.go, status.go, gateway.go, subscriptions.go, loginpage.go, exclusivepeer.go,
-// notify.go, routes.go, stages.go, callevents.go, trace.go, fitresult.go, serverwords.go, tools.go,
-// task.go, connection.go, record.go, resource.go, unfinishedcalls.go, pendingurls.go,
-// serverpeer.go, membernames.go, outputschema.go, listchanged.go, suspendedcalls.go,
-// requeststate.go, serverrequests.go, answers.go, call.go, clientcontext.go, prompts.go,
-// starting.go, locate.go, finder.go, faults.go, inflight.go, initializeresult.go, request.go,
-// sessionevents.go, authorize.go, client.go, generation.go, paramheaders.go, resourcelinks.go,
-// disconnected.go, limiterror.go, pendingrequest.go, loglevel.go, callers.go, progress.go,
-// requesttimeout.go, sessionclient.go, session.go, exchange.go, rpcerror.go, toolvalidator.go,
-// tracecontext.go, clientwaits.go, observer.go, principallru.go, sessionregistry.go, terminal.go,
-// use.go, warnings.go, workers.go.
+// Files, from the top: approve.go, runrequest.go, handshake.go, listen.go, modernclient.go, suspendedcall.go,
+// completion.go, relay.go, commandline.go, list.go, sessionstate.go, policychange.go, status.go, gateway.go,
+// subscriptions.go, loginpage.go, exclusivepeer.go, notify.go, routes.go, stages.go, callevents.go, trace.go,
+// fitresult.go, serverwords.go, tools.go, task.go, connection.go, record.go, resource.go, unfinishedcalls.go,
+// pendingurls.go, serverpeer.go, membernames.go, outputschema.go, listchanged.go, suspendedcalls.go,
+// requeststate.go, serverrequests.go, answers.go, call.go, clientcontext.go, prompts.go, starting.go,
+// locate.go, finder.go, faults.go, inflight.go, initializeresult.go, request.go, sessionevents.go,
+// authorize.go, client.go, generation.go, paramheaders.go, resourcelinks.go, disconnected.go, limiterror.go,
+// pendingrequest.go, loglevel.go, callers.go, progress.go, requesttimeout.go, sessionclient.go, session.go,
+// exchange.go, rpcerror.go, toolvalidator.go, tracecontext.go, clientwaits.go, observer.go, principallru.go,
+// sessionregistry.go, terminal.go, use.go, warnings.go, workers.go.
 package gateway

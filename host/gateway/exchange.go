@@ -44,9 +44,8 @@ type Client struct {
 	Changed func(state []byte)
 }
 
-// An Exchange holds the headers of one request, and takes its answer and the
-// messages that belong to it. The transport fills one for each request. The gateway only reads
-// it.
+// An Exchange holds the headers of one request, and takes its answer and the messages that belong to it. The
+// transport fills one for each request. The gateway only reads it.
 type Exchange struct {
 	// Out takes the messages; nil: the stream of the session does.
 	Out Stream

@@ -13,10 +13,9 @@ import (
 // A modern client has no session. Where share = "session", each of its requests has
 // an exclusive connection, and keeps it while the client answers questions.
 
-// An exclusivePeer is the peer of a server on an exclusive connection. The pool of connections
-// keeps it with its connection, for one call after another. Its methods may be called
-// concurrently: the upstream calls those of upstream.Peer, and a suspended call sets itself
-// with setCall.
+// An exclusivePeer is the peer of a server on an exclusive connection. The pool of connections keeps it with
+// its connection, for one call after another. Its methods may be called concurrently: the upstream calls those
+// of upstream.Peer, and a suspended call sets itself with setCall.
 type exclusivePeer struct {
 	serverPeer
 	caps []byte // of the client

@@ -19,14 +19,12 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// Faults contain paths, addresses and the output of programs of this machine. The local
-// user gets all of it. A client over HTTP gets the code, the server's name and an id. The
-// log has the rest under this id.
+// Faults contain paths, addresses and the output of programs of this machine. The local user gets all of it. A
+// client over HTTP gets the code, the server's name and an id. The log has the rest under this id.
 
-// clientFaults holds the codes of faults about the client's own request, and of those
-// that repeat the server's answer. Clients get their text unchanged. This file decides how much
-// of an error a client sees: the local user everything, a client over HTTP the fault or an id
-// of the line in the log.
+// clientFaults holds the codes of faults about the client's own request, and of those that repeat the server's
+// answer. Clients get their text unchanged. This file decides how much of an error a client sees: the local
+// user everything, a client over HTTP the fault or an id of the line in the log.
 var clientFaults = map[fault.Code]bool{
 	fault.LimitRate: true, fault.LimitConcurrent: true,
 	fault.CallTimeout: true, fault.CallCanceled: true, fault.CallInput: true, fault.CallArguments: true,
@@ -40,9 +38,8 @@ var clientFaults = map[fault.Code]bool{
 // local reports whether a principal is the user who runs Junctor.
 func local(p authn.Principal) bool { return p.Method == authn.Local().Method }
 
-// withoutDetails returns a fault for a client over HTTP, and the id of the complete fault in
-// the log. The id is empty if nothing was removed or the log has the fault anyway. request
-// is the id of the request.
+// withoutDetails returns a fault for a client over HTTP, and the id of the complete fault in the log. The id is
+// empty if nothing was removed or the log has the fault anyway. request is the id of the request.
 func (f *failures) withoutDetails(err error, method, request string) (id string, _ error) {
 	e := fault.As(err)
 	if clientFaults[e.Code] {
@@ -134,8 +131,7 @@ func (f *failures) id(err *fault.Error) (id string, first bool) {
 	return id, true
 }
 
-// clientError converts an error of the host for this client. A denied item looks as if it did
-// not exist.
+// clientError converts an error of the host for this client. A denied item looks as if it did not exist.
 func clientError(r *pendingRequest, err error) *rpcError {
 	if fault.Is(err, fault.Denied) {
 		err = fault.New(fault.NameUnknown, "unknown name")

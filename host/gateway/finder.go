@@ -13,10 +13,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A finder finds the items that clients name. It asks servers whose lists are not known,
-// or may be old. The generation of a search is that of its request. It is immutable after New
-// and may be used concurrently; the goroutine of a request waits in it for servers. prompts.go,
-// tools.go, resource.go and list.go use it.
+// A finder finds the items that clients name. It asks servers whose lists are not known, or may be old. The
+// generation of a search is that of its request. It is immutable after New and may be used concurrently; the
+// goroutine of a request waits in it for servers. prompts.go, tools.go, resource.go and list.go use it.
 type finder struct {
 	catalog  *catalog.Catalog
 	links    *resourceLinks
@@ -34,9 +33,8 @@ var (
 	resourceLists = []upstream.ListKind{upstream.Resources, upstream.Templates}
 )
 
-// ensure waits until the needed lists of all servers are known or found accepts the
-// snapshot, at most for a time. found may be nil. ensure returns the servers that may still
-// answer.
+// ensure waits until the needed lists of all servers are known or found accepts the snapshot, at most for a
+// time. found may be nil. ensure returns the servers that may still answer.
 func (f *finder) ensure(ctx context.Context, within time.Duration, need []upstream.ListKind,
 	found func(*catalog.Snapshot) bool) (late []string) {
 	limited, cancel := context.WithTimeout(ctx, within)
@@ -44,8 +42,7 @@ func (f *finder) ensure(ctx context.Context, within time.Duration, need []upstre
 	return f.logUnknownLists(ctx, f.catalog.Await(limited, need, found))
 }
 
-// logUnknownLists logs why the lists of servers are not known, and returns the servers
-// that may still answer.
+// logUnknownLists logs why the lists of servers are not known, and returns the servers that may still answer.
 func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (late []string) {
 	for server, err := range failed {
 		switch {
@@ -61,8 +58,7 @@ func (f *finder) logUnknownLists(ctx context.Context, failed map[string]error) (
 	return late
 }
 
-// lookUpName asks the servers that an unknown name could belong to: their lists may
-// have come from disk.
+// lookUpName asks the servers that an unknown name could belong to: their lists may have come from disk.
 func (f *finder) lookUpName(
 	ctx context.Context, u *use, exposed string, need []upstream.ListKind, found func(*catalog.Snapshot) bool,
 ) {
@@ -133,9 +129,8 @@ func (f *finder) held(u *use, exposed string) error {
 	return fault.In(why.Server, fault.New(fault.ToolHeld, "%s", why.Text).WithHint("%s", hint))
 }
 
-// unknown is the fault of a name that no server offers. Where the prefix names a server that
-// could not start or list its items, it is the fault of that, for clients that may use an item
-// of this name there.
+// unknown is the fault of a name that no server offers. Where the prefix names a server that could not start or
+// list its items, it is the fault of that, for clients that may use an item of this name there.
 func (f *finder) unknown(u *use, kind policy.Kind, exposed string) error {
 	if err := disconnectedServer(u, kind, exposed); err != nil {
 		return err

@@ -45,9 +45,8 @@ type Options struct {
 	Budget *limit.Memory
 	// Lines takes the log lines of servers; nil: a limit of the gateway's own.
 	Lines *limit.Lines
-	// Login returns the page on which a principal's user logs in to a server. It begins a
-	// login if none is in progress. ok is false if only the command line can log in. Login
-	// may be nil.
+	// Login returns the page on which a principal's user logs in to a server. It begins a login if none is in
+	// progress. ok is false if only the command line can log in. Login may be nil.
 	Login func(ctx context.Context, server string, p authn.Principal) (page Page, ok bool)
 	// Hide masks the secrets in a text about a failure; nil: it has none.
 	Hide func(text string) string
@@ -72,8 +71,7 @@ type Server struct {
 	// Repeat reports whether a call of a tool may be repeated after a lost connection,
 	// because the tool is marked read-only or idempotent.
 	Repeat func(tool string) bool
-	// Timeout returns the timeout of calls of a tool by a principal; zero: the server's own.
-	// It may be nil.
+	// Timeout returns the timeout of calls of a tool by a principal; zero: the server's own. It may be nil.
 	Timeout func(tool string, p authn.Principal) upstream.Timeout
 	// Context lists what the server learns about the client of a request: "subject",
 	// "tenant", "issuer", "method", "session" and "client".
@@ -184,8 +182,7 @@ func (g *Gateway) Visible(p authn.Principal, kind policy.Kind, server, name stri
 	return g.Explain(q, g.ownTool(kind, server, name), nil).Decision.Lists()
 }
 
-// Locate returns the resource that a URI names, whether or not the principal may
-// read it.
+// Locate returns the resource that a URI names, whether or not the principal may read it.
 func (g *Gateway) Locate(ctx context.Context, p authn.Principal, uri string) (catalog.Location, error) {
 	return g.finder.locate(ctx, g.generations.current(), p, uri)
 }
@@ -199,9 +196,8 @@ func (g *Gateway) ownTool(kind policy.Kind, server, name string) *catalog.Tool {
 	return t
 }
 
-// Stop abandons suspended calls and closes the connections that not all clients
-// share. It returns when nothing is left. Sessions must have been closed. It may be called
-// once.
+// Stop abandons suspended calls and closes the connections that not all clients share. It returns when nothing
+// is left. Sessions must have been closed. It may be called once.
 func (g *Gateway) Stop() {
 	g.EndListens()
 	g.suspended.stop()

@@ -11,29 +11,26 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A Generation is everything that one read of the configuration decides for the gateway.
-// Package host makes it and gives it to Apply; the exported fields are immutable from then on,
-// and the others are atomic. A request uses the generation in effect when it began, with two
-// exceptions: a connection that not all clients share is opened with the one in effect then,
-// and a listen request leaves its generation after the acknowledgement.
+// A Generation is everything that one read of the configuration decides for the gateway. Package host makes it
+// and gives it to Apply; the exported fields are immutable from then on, and the others are atomic. A request
+// uses the generation in effect when it began, with two exceptions: a connection that not all clients share is
+// opened with the one in effect then, and a listen request leaves its generation after the acknowledgement.
 type Generation struct {
 	Policy  *policy.Policy
 	Servers map[string]Server // the enabled servers
 	// Disconnected has the enabled servers that are left out of Servers.
 	Disconnected map[string]Disconnected
 	Name         string // of the gateway as clients see it; empty: that of Junctor
-	// RequestTimeout bounds each request of a client, without the time in which a person is
-	// asked; 0: no limit.
+	// RequestTimeout bounds each request of a client, without the time in which a person is asked; 0: no limit.
 	RequestTimeout time.Duration
 
 	requests atomic.Int64               // in flight
 	before   atomic.Pointer[Generation] // an earlier one with requests; see forgetUnused
 }
 
-// InUse reports whether requests that began with the generation, or an earlier one, are
-// in flight: any of them may use a server that the generation took over. A generation
-// that is not the current one gets no further requests. InUse may be true for a moment
-// again when enter finds that the generation was replaced.
+// InUse reports whether requests that began with the generation, or an earlier one, are in flight: any of them
+// may use a server that the generation took over. A generation that is not the current one gets no further
+// requests. InUse may be true for a moment again when enter finds that the generation was replaced.
 func (n *Generation) InUse() bool {
 	n.forgetUnused()
 	return n.before.Load() != nil || n.requests.Load() > 0
@@ -100,8 +97,7 @@ func (r *pendingRequest) leaveGeneration() {
 // that is not part of the generation.
 func (n *Generation) upstream(server string) *upstream.Upstream { return n.Servers[server].Upstream }
 
-// replaced returns the servers of a generation that another one does not have, or has
-// with another upstream.
+// replaced returns the servers of a generation that another one does not have, or has with another upstream.
 func (n *Generation) replaced(by *Generation) (servers []string) {
 	for name, s := range n.Servers {
 		if by.upstream(name) != s.Upstream {
@@ -112,11 +108,10 @@ func (n *Generation) replaced(by *Generation) (servers []string) {
 	return servers
 }
 
-// Apply makes a generation the current one. Requests in flight keep the one that they
-// began with. Connections of clients to a server that was replaced or removed are
-// closed when no request uses them; subscriptions to its resources are made again at
-// the new one. Apply does not wait for that. The caller closes the shared upstreams
-// of the generation before. It may be called at any time; calls wait for each other.
+// Apply makes a generation the current one. Requests in flight keep the one that they began with. Connections
+// of clients to a server that was replaced or removed are closed when no request uses them; subscriptions to
+// its resources are made again at the new one. Apply does not wait for that. The caller closes the shared
+// upstreams of the generation before. It may be called at any time; calls wait for each other.
 func (g *Gateway) Apply(n *Generation) {
 	g.generations.applying.Lock()
 	defer g.generations.applying.Unlock()

@@ -21,8 +21,7 @@ type requestsInFlight struct {
 	refused bool                       // guarded by mu; see refuse
 }
 
-// add admits a request, or says why not. The caller calls work.Done when its answer was
-// sent.
+// add admits a request, or says why not. The caller calls work.Done when its answer was sent.
 func (f *requestsInFlight) add(r *pendingRequest) *rpcError {
 	f.mu.Lock()
 	defer f.mu.Unlock()

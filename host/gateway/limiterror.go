@@ -9,10 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/limit"
 )
 
-// limitError returns an error of the limiter as the client of a tool call gets it. A client cannot
-// change the limit, so the hint says when to try again; the limiter's warning in the log names the
-// block of the limit. The functions of this file are pure. The limits themselves are in package
-// limit.
+// limitError returns an error of the limiter as the client of a tool call gets it. A client cannot change the
+// limit, so the hint says when to try again; the limiter's warning in the log names the block of the limit. The
+// functions of this file are pure. The limits themselves are in package limit.
 func limitError(u *use, err error) error {
 	if e, ok := errors.AsType[*limit.RateError](err); ok {
 		f := fault.New(fault.LimitRate, "rate limit reached: %s", e)

@@ -14,11 +14,9 @@ import (
 )
 
 const (
-	// listTTL is how long a modern client may cache a list. A client that needs to
-	// know at once listens.
+	// listTTL is how long a modern client may cache a list. A client that needs to know at once listens.
 	listTTL = time.Minute
-	// pageBytes bounds one page of a list. It is large because some clients
-	// read one page only.
+	// pageBytes bounds one page of a list. It is large because some clients read one page only.
 	pageBytes = 4 << 20
 	// listTime is how long a list waits for servers. It is sent with the items known
 	// then; clients are notified when there are more.

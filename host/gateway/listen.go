@@ -89,8 +89,7 @@ func acknowledge(u *use, l *subscription.Listen, agreed []byte) {
 	l.Acknowledge(agreed, u.gw.generations.version)
 }
 
-// listenTo subscribes to one of the resources of a listen request, if the policy allows
-// the resource.
+// listenTo subscribes to one of the resources of a listen request, if the policy allows the resource.
 func listenTo(ctx context.Context, u *use, uri string) (sub subscription.Subscription, err error) {
 	if len(uri) > maxURI {
 		return sub, errURITooLong()

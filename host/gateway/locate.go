@@ -10,11 +10,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/catalog"
 )
 
-// locate returns the resource that a URI names, whether or not the principal may
-// read it. A server lists the resource or has a template for it, a server returned it to
-// the principal before, or its server has resources { unlisted = true }. locate does not
-// ask servers in turn: each of them would learn what a client wants from another. It may block
-// while servers list their resources. The rest of the finder is in finder.go.
+// locate returns the resource that a URI names, whether or not the principal may read it. A server lists the
+// resource or has a template for it, a server returned it to the principal before, or its server has resources
+// { unlisted = true }. locate does not ask servers in turn: each of them would learn what a client wants from
+// another. It may block while servers list their resources. The rest of the finder is in finder.go.
 func (f *finder) locate(ctx context.Context, n *Generation, p authn.Principal, uri string) (catalog.Location, error) {
 	at, found := f.listed(ctx, n, uri)
 	if !found {
@@ -77,10 +76,9 @@ func (f *finder) renew(ctx context.Context, at catalog.Location, uri string) {
 	}
 }
 
-// unlisted finds a resource that no server lists. at names the server if the URI
-// does. Otherwise the resource belongs to the only server with unlisted resources that
-// lists others of the URI's scheme. If no server lists any of the scheme, it belongs to
-// the only server with unlisted resources.
+// unlisted finds a resource that no server lists. at names the server if the URI does. Otherwise the resource
+// belongs to the only server with unlisted resources that lists others of the URI's scheme. If no server lists
+// any of the scheme, it belongs to the only server with unlisted resources.
 func (f *finder) unlisted(n *Generation, p authn.Principal, uri string, at catalog.Location) (catalog.Location, bool) {
 	all := n.Servers
 	if at.Server != "" {

@@ -24,10 +24,9 @@ type Page struct {
 	Wait func(ctx context.Context) error
 }
 
-// offerLogin dispatches a request. If it fails only because of a missing login, offerLogin asks
-// the client to send its user to a login page, and dispatches again after a successful login.
-// It runs on the goroutine of the request, which waits for the end of a login that its client
-// says is done.
+// offerLogin dispatches a request. If it fails only because of a missing login, offerLogin asks the client to
+// send its user to a login page, and dispatches again after a successful login. It runs on the goroutine of the
+// request, which waits for the end of a login that its client says is done.
 func (p *pipeline) offerLogin(ctx context.Context, u *use) (response, error) {
 	if !u.route.login {
 		return p.dispatch(ctx, u)
@@ -76,13 +75,11 @@ func (p *pipeline) askToLogIn(
 	return response{}, true, nil
 }
 
-// loginPrefix is the prefix of the keys of the gateway's own questions. It distinguishes
-// them from questions of servers. Clients send such keys back, perhaps to another process: it
-// must stay.
+// loginPrefix is the prefix of the keys of the gateway's own questions. It distinguishes them from questions of
+// servers. Clients send such keys back, perhaps to another process: it must stay.
 const loginPrefix = "junctor.login."
 
-// loginAnswers removes the answers to the gateway's own questions from a request and
-// returns them.
+// loginAnswers removes the answers to the gateway's own questions from a request and returns them.
 func loginAnswers(u *use) (ours []byte) {
 	all := mcp.Member(u.params, "inputResponses")
 	if !u.modern() || len(all) == 0 || all[0] != '{' {

@@ -11,11 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// logLevels decides which log messages legacy servers send, and which are logged. A server
-// has one level for all requests on a connection: the lowest one that a client of it or
-// the log wants. Clients get the messages of their own level. The Gateway has one. Its methods
-// may be called concurrently, but not under mu of a Session, which lowestLevel takes. changed
-// is written under mu.
+// logLevels decides which log messages legacy servers send, and which are logged. A server has one level for
+// all requests on a connection: the lowest one that a client of it or the log wants. Clients get the messages
+// of their own level. The Gateway has one. Its methods may be called concurrently, but not under mu of a
+// Session, which lowestLevel takes. changed is written under mu.
 type logLevels struct {
 	gw      *Gateway
 	sending sync.Mutex // held while levels are sent, so that the newest level is sent last
@@ -59,8 +58,7 @@ func (g *Gateway) SetServerLevel(server, level string) {
 	g.levels.send()
 }
 
-// ServerLevel returns the lowest level of a server's messages that are logged; empty for
-// all.
+// ServerLevel returns the lowest level of a server's messages that are logged; empty for all.
 func (g *Gateway) ServerLevel(server string) string {
 	level, _ := g.levels.ofLog(server)
 	return level
@@ -92,8 +90,7 @@ func (l *logLevels) send() {
 	}
 }
 
-// lowest returns the lowest level that modern requests on a connection asked for; empty
-// for none.
+// lowest returns the lowest level that modern requests on a connection asked for; empty for none.
 func (l *logLevels) lowest(p *serverPeer) (lowest string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,8 +132,7 @@ func (p *serverPeer) lowestLevel() string {
 	return lowest
 }
 
-// lowerLevel reports whether a lets more messages through than b, or there is
-// no b.
+// lowerLevel reports whether a lets more messages through than b, or there is no b.
 func lowerLevel(a, b string) bool {
 	return a != "" && (b == "" || slices.Index(mcp.Levels, a) < slices.Index(mcp.Levels, b))
 }

@@ -23,9 +23,8 @@ var nestedNames = map[string][]string{
 	"ref":   {"type", "name", "uri"},
 }
 
-// checkMemberNames refuses a request whose server could read another name than the
-// gateway: one that differs from a name of the protocol only in the case of its letters. It
-// also notes whether there is a requestState.
+// checkMemberNames refuses a request whose server could read another name than the gateway: one that differs
+// from a name of the protocol only in the case of its letters. It also notes whether there is a requestState.
 func checkMemberNames(r *request) *rpcError {
 	for name, value := range mcp.Members(r.params) {
 		if known, wrong := caseVariant(name, paramNames); wrong {

@@ -9,10 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// ServerNotification handles a notification of a server. It does not wait, because the
-// goroutine that reads the server's messages calls it. This file passes notifications of
-// servers to clients; serverrequests.go passes their requests, and listchanged.go tells of
-// changes of the catalog.
+// ServerNotification handles a notification of a server. It does not wait, because the goroutine that reads the
+// server's messages calls it. This file passes notifications of servers to clients; serverrequests.go passes
+// their requests, and listchanged.go tells of changes of the catalog.
 func (p *serverPeer) ServerNotification(u *upstream.Upstream, about any, method string, params []byte) {
 	params = mcp.WithoutOwnMeta(params)
 	switch method {
@@ -72,8 +71,7 @@ func (p *serverPeer) onLogMessage(about any, params []byte) {
 	}
 }
 
-// recipients returns the sessions to notify. A large notification is sent only where
-// there is just one.
+// recipients returns the sessions to notify. A large notification is sent only where there is just one.
 func (p *serverPeer) recipients(method string, params []byte) []*Session {
 	all := p.audience()
 	if len(params) > subscription.MaxBroadcast && len(all) > 1 {
@@ -102,11 +100,10 @@ func (p *serverPeer) logMessage(params []byte) {
 		"level", clip(level), "logger", clip(logger), "data", clip(string(mcp.Member(params, "data"))))
 }
 
-// forwardLog forwards a log message to the client, on the stream of the request that the
-// message is about. If the server names no request, it uses the stream of one that the
-// server answers, or that of the session. A client that shares the connection with others
-// gets a message without a request only if the client set a level. It does not wait; a client
-// that does not read loses the message.
+// forwardLog forwards a log message to the client, on the stream of the request that the message is about. If
+// the server names no request, it uses the stream of one that the server answers, or that of the session. A
+// client that shares the connection with others gets a message without a request only if the client set a
+// level. It does not wait; a client that does not read loses the message.
 func forwardLog(s *Session, p *serverPeer, about *pendingRequest, params []byte) {
 	s.mu.Lock()
 	level, legacy := s.level, s.revision != ""

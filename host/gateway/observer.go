@@ -7,9 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
-// An Observer makes metrics and traces of requests. Its methods may be called
-// concurrently and do not wait. Package telemetry implements it. This file is the interface;
-// trace.go calls it.
+// An Observer makes metrics and traces of requests. Its methods may be called concurrently and do not wait.
+// Package telemetry implements it. This file is the interface; trace.go calls it.
 type Observer interface {
 	// Begin is called when a request begins. The caller calls End of the result once.
 	Begin(b Beginning) Observation
@@ -24,8 +23,7 @@ type Observer interface {
 // the request calls its methods.
 type Observation interface {
 	Span() tracing.Span
-	// Found is called at most once, before End, with the tool that the request calls, as clients
-	// name it.
+	// Found is called at most once, before End, with the tool that the request calls, as clients name it.
 	Found(tool string)
 	End(e Ending)
 }
@@ -40,8 +38,7 @@ const (
 	ServerQuestion              // a server asked its client; the label is the method
 )
 
-// A Beginning describes a request that begins. It has no arguments and no names from the
-// client.
+// A Beginning describes a request that begins. It has no arguments and no names from the client.
 type Beginning struct {
 	Method    string // a method that the gateway serves
 	Tenant    string
@@ -68,8 +65,7 @@ type Ending struct {
 	Limit limit.Scope
 }
 
-// Observe replaces the observer; nil: there is none. Requests in flight keep the one that they
-// began with.
+// Observe replaces the observer; nil: there is none. Requests in flight keep the one that they began with.
 func (g *Gateway) Observe(o Observer) {
 	if o == nil {
 		g.observer.Store(nil)
@@ -85,8 +81,7 @@ func (g *Gateway) count(e Event, label string, o outcome.Outcome) {
 	}
 }
 
-// countQuestion counts what a server asked. The label of methods that are not relayed is
-// empty.
+// countQuestion counts what a server asked. The label of methods that are not relayed is empty.
 func (g *Gateway) countQuestion(method string, rpcErr []byte) {
 	if !question.Relayed(method) {
 		method = ""

@@ -15,9 +15,8 @@ import (
 // schema: the comparison only ever leads to a warning.
 const maxValidatedOutput = 1 << 20
 
-// knownOutput returns the output schema that the client may compare results of the tool
-// with, or nil. The command line does not compare, and legacy clients know only schemas of
-// objects.
+// knownOutput returns the output schema that the client may compare results of the tool with, or nil. The
+// command line does not compare, and legacy clients know only schemas of objects.
 func knownOutput(c *call) []byte {
 	t := c.tool
 	switch {
@@ -65,11 +64,10 @@ func (k *shownTools) list(removals uint64) {
 	k.listed, k.removals = true, max(k.removals, removals)
 }
 
-// output compares a result, as the server sent it, with the tool's output schema, and returns
-// what is wrong, or "". Without one, output compares with the schema that the client knows,
-// if any. warn is told of a mismatch; nil: the log is. output ignores errors and results that
-// ask for input. It runs on the goroutine of the call. This file has the half of toolValidator
-// for results; that for arguments is in toolvalidator.go.
+// output compares a result, as the server sent it, with the tool's output schema, and returns what is wrong, or
+// "". Without one, output compares with the schema that the client knows, if any. warn is told of a mismatch;
+// nil: the log is. output ignores errors and results that ask for input. It runs on the goroutine of the call.
+// This file has the half of toolValidator for results; that for arguments is in toolvalidator.go.
 func (v *toolValidator) output(t *catalog.Tool, known []byte, warn func(string), result []byte) (problem string) {
 	if t.Output == nil && known == nil || string(mcp.Member(result, "isError")) == "true" {
 		return ""
@@ -133,9 +131,8 @@ func (v *toolValidator) structuredText(known, result []byte) []byte {
 	return line.Bytes()
 }
 
-// unfitResult returns a result that does not fit the schema which clients know as an error
-// with the same content. Clients show the content of errors, and drop other results that do
-// not fit.
+// unfitResult returns a result that does not fit the schema which clients know as an error with the same
+// content. Clients show the content of errors, and drop other results that do not fit.
 func unfitResult(result []byte, problem string) []byte {
 	structured := mcp.Member(result, "structuredContent")
 	said := "The tool ran. Its result is shown as an error, because it does not fit the tool's output schema: " +
@@ -156,10 +153,9 @@ func unfitResult(result []byte, problem string) []byte {
 	return mcp.SetMember(result, "isError", []byte("true"))
 }
 
-// readableError returns an error of a tool that clients can read. Clients compare also
-// the structured content of an error with the schema of results, and show the mismatch
-// instead of the error. Structured content that does not match is left out; it becomes a
-// text if the error has no other content.
+// readableError returns an error of a tool that clients can read. Clients compare also the structured content
+// of an error with the schema of results, and show the mismatch instead of the error. Structured content that
+// does not match is left out; it becomes a text if the error has no other content.
 func (v *toolValidator) readableError(known, result []byte) []byte {
 	structured := mcp.Member(result, "structuredContent")
 	if structured == nil || len(structured) > maxValidatedOutput {

@@ -7,10 +7,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// checkParamHeaders compares the headers of a modern request over HTTP with the
-// arguments that they repeat (2026-07-28, streamable HTTP, "Custom Headers from
-// Tool Parameters"). A proxy may have decided by the headers. It is part of validateCall
-// (tools.go). The functions of this file are pure.
+// checkParamHeaders compares the headers of a modern request over HTTP with the arguments that they repeat
+// (2026-07-28, streamable HTTP, "Custom Headers from Tool Parameters"). A proxy may have decided by the
+// headers. It is part of validateCall (tools.go). The functions of this file are pure.
 func checkParamHeaders(u *use) error {
 	if u.header == nil {
 		return nil
@@ -48,8 +47,7 @@ func headerMismatch(name, what string) error {
 // maxDigits bounds the numbers that are compared as numbers.
 const maxDigits = 40
 
-// sameValue reports whether a header says what an argument does. Numbers are
-// compared as such: 42.0 is 42.
+// sameValue reports whether a header says what an argument does. Numbers are compared as such: 42.0 is 42.
 func sameValue(text string, value []byte) bool {
 	if s, ok := mcp.Text(value); ok {
 		return text == s

@@ -19,8 +19,7 @@ type pendingRequest struct {
 	session  *Session
 	left     bool // see leaveGeneration
 	progress progress
-	// startReports counts the reports about the start of the server so far. One
-	// report goes on at a time.
+	// startReports counts the reports about the start of the server so far. One report goes on at a time.
 	startReports int
 
 	requestID   string       // empty for a client that is not on HTTP, unless the request is observed or recorded
@@ -40,8 +39,7 @@ type pendingRequest struct {
 	server string // guarded by mu; that answers the request; empty: none so far
 }
 
-// serverName returns the server that answers the request; empty before one is
-// asked.
+// serverName returns the server that answers the request; empty before one is asked.
 func (r *pendingRequest) serverName() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,8 +52,7 @@ func (r *pendingRequest) setServer(name string) {
 	r.server = name
 }
 
-// requestLogs makes the messages that servers log reach a modern request that
-// asks for them.
+// requestLogs makes the messages that servers log reach a modern request that asks for them.
 func (r *pendingRequest) requestLogs(ctx context.Context) {
 	if r.level != "" {
 		r.openSession(ctx)

@@ -6,9 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// rememberPendingURLs takes note of the login pages in an error that the client is about to get, so
-// that onElicitationComplete reaches only the clients that were sent there. Every pendingRequest has a
-// session.
+// rememberPendingURLs takes note of the login pages in an error that the client is about to get, so that
+// onElicitationComplete reaches only the clients that were sent there. Every pendingRequest has a session.
 func rememberPendingURLs(r *pendingRequest, rpcErr []byte) {
 	if string(mcp.Member(rpcErr, "code")) != fmt.Sprint(mcp.CodeURLElicitation) {
 		return

@@ -10,9 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// policyChanged applies a new policy to what clients have: subscriptions that are denied
-// end, and clients are told which of their lists changed. Apply calls it, one call at a time;
-// it does not wait for clients.
+// policyChanged applies a new policy to what clients have: subscriptions that are denied end, and clients are
+// told which of their lists changed. Apply calls it, one call at a time; it does not wait for clients.
 func (g *Gateway) policyChanged(before, now *Generation) {
 	type lists struct{ tools, resources, prompts bool }
 	changed := map[string]lists{} // by principal
@@ -46,8 +45,7 @@ func (g *Gateway) policyChanged(before, now *Generation) {
 
 var viewSeed = maphash.MakeSeed()
 
-// toolsSeen returns a hash of the tools that a principal sees, and of what the policy asks
-// of their arguments.
+// toolsSeen returns a hash of the tools that a principal sees, and of what the policy asks of their arguments.
 func (n *Generation) toolsSeen(who *authn.Principal, all *catalog.Snapshot) uint64 {
 	var h maphash.Hash
 	h.SetSeed(viewSeed)

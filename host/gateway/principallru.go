@@ -6,10 +6,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/authn"
 )
 
-// A principalLRU remembers values of each principal by name. Each principal forgets its
-// own least recently used value. Above the number of principals, the tenant with most of
-// them forgets its least recently used one, so that no tenant makes others forget. It holds
-// tasks and links to resources.
+// A principalLRU remembers values of each principal by name. Each principal forgets its own least recently used
+// value. Above the number of principals, the tenant with most of them forgets its least recently used one, so
+// that no tenant makes others forget. It holds tasks and links to resources.
 //
 // It is not safe for concurrent use: its owner has a lock. find changes the order of use, too.
 type principalLRU[V any] struct {

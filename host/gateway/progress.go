@@ -16,11 +16,10 @@ const progressEvery = 20 * time.Millisecond
 // notifications later than results.
 const resultAfter = 5 * time.Millisecond
 
-// A progress forwards the progress notifications of one request. It forwards at most one
-// in progressEvery, always the last one, and none after the result. A pendingRequest has one.
-// It may be used concurrently: the reader of the server's connection reports, a timer flushes
-// and the goroutine of the request ends it. send is set by begin, and gw, too; both are read
-// under mu. send must not wait.
+// A progress forwards the progress notifications of one request. It forwards at most one in progressEvery,
+// always the last one, and none after the result. A pendingRequest has one. It may be used concurrently: the
+// reader of the server's connection reports, a timer flushes and the goroutine of the request ends it. send is
+// set by begin, and gw, too; both are read under mu. send must not wait.
 type progress struct {
 	mu    sync.Mutex
 	token []byte // guarded by mu; the client's
@@ -41,8 +40,7 @@ func progressToken(params []byte) []byte {
 	return token
 }
 
-// begin sets the token and the destination of progress. It is called before the first
-// report. gw may be nil.
+// begin sets the token and the destination of progress. It is called before the first report. gw may be nil.
 func (p *progress) begin(gw *Gateway, token []byte, send func(params []byte)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,8 +103,7 @@ func (p *progress) end() {
 	time.Sleep(resultAfter - p.close())
 }
 
-// close sends the held notification, drops all later ones, and returns how long ago the last one
-// was sent.
+// close sends the held notification, drops all later ones, and returns how long ago the last one was sent.
 func (p *progress) close() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,8 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// resolvePrompt and validatePrompt are the stages of prompts/get (routes.go), on the goroutine
-// of the request.
+// resolvePrompt and validatePrompt are the stages of prompts/get (routes.go), on the goroutine of the request.
 func resolvePrompt(ctx context.Context, u *use) error {
 	name, ok := mcp.TextMember(u.params, "name")
 	if !ok {

@@ -13,10 +13,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A record makes the audit events of requests. A call that asks its client something ends
-// several requests, and is one event. The Gateway has one. It is immutable after New and may be
-// used concurrently; the events belong to the goroutine of the request until they are given to
-// the recorder. For metrics and spans see trace.go.
+// A record makes the audit events of requests. A call that asks its client something ends several requests, and
+// is one event. The Gateway has one. It is immutable after New and may be used concurrently; the events belong
+// to the goroutine of the request until they are given to the recorder. For metrics and spans see trace.go.
 type record struct {
 	to         audit.Recorder
 	unfinished *unfinishedCalls
@@ -24,8 +23,7 @@ type record struct {
 
 func newRecord(to audit.Recorder) *record { return &record{to, newUnfinishedCalls(to)} }
 
-// begin notes the time at which a request begins. Its error refuses the request, which is
-// recorded then.
+// begin notes the time at which a request begins. Its error refuses the request, which is recorded then.
 func (c *record) begin(u *use) (err error) {
 	if u.renewal { // the client did not send it
 		return nil

@@ -12,11 +12,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// relay sends a request to the server of its item, over the connection that is meant for its
-// client, and again with the answers of the client to what the server asks. It is the route of
-// tools, prompts, resources and tasks, on the goroutine of the request, and blocks until the
-// server has answered. A call that may be suspended goes on in relayExclusive
-// (suspendedcall.go).
+// relay sends a request to the server of its item, over the connection that is meant for its client, and again
+// with the answers of the client to what the server asks. It is the route of tools, prompts, resources and
+// tasks, on the goroutine of the request, and blocks until the server has answered. A call that may be
+// suspended goes on in relayExclusive (suspendedcall.go).
 func relay(ctx context.Context, u *use) (response, error) {
 	if u.modern() {
 		u.params = answersForServer(u.params)
@@ -94,9 +93,8 @@ func (c *call) inspect(reply *upstream.Reply) error {
 	return nil
 }
 
-// convert turns a server's reply into what the client's era expects. Between the
-// same eras the bytes pass without a look: results are large. It takes over the reply: the
-// response holds its memory, or it is released.
+// convert turns a server's reply into what the client's era expects. Between the same eras the bytes pass
+// without a look: results are large. It takes over the reply: the response holds its memory, or it is released.
 func (c *call) convert(reply *upstream.Reply, err error) (resp response, _ error) {
 	if reply != nil {
 		resp.names, resp.hold = reply.Names, reply.Hold

@@ -16,15 +16,13 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// The requestState that a client gets is always a token of package seal. A modern server, a
-// legacy server or the gateway may ask the client; the state of a modern server is in the token.
-// The token is bound to the principal, the server, the method and the params, expires, and is
-// used once. No other state reaches a server.
+// The requestState that a client gets is always a token of package seal. A modern server, a legacy server or
+// the gateway may ask the client; the state of a modern server is in the token. The token is bound to the
+// principal, the server, the method and the params, expires, and is used once. No other state reaches a server.
 
 // The kinds of states.
 const (
-	// holds the state of a modern server. The values are in tokens that clients hold: they must
-	// stay.
+	// holds the state of a modern server. The values are in tokens that clients hold: they must stay.
 	stateOfServer   byte = iota + 1
 	stateOfCall          // continues a suspended call, which has the id of the token
 	stateOfApproval      // continues a request that its person was asked to approve
@@ -95,9 +93,8 @@ func (p *pipeline) carry(ctx context.Context, u *use) error {
 	return nil
 }
 
-// takeCarried changes the params as the state asks for: the server gets its own state, and
-// nothing of a question that the gateway asked. state is that of a modern server; empty: it
-// gave none.
+// takeCarried changes the params as the state asks for: the server gets its own state, and nothing of a
+// question that the gateway asked. state is that of a modern server; empty: it gave none.
 func takeCarried(u *use, state []byte) {
 	switch {
 	case u.carried.Kind == stateOfApproval:
@@ -171,8 +168,7 @@ func (u *use) sealCall(id seal.ID) (state string, err error) {
 	return u.gw.states.Seal(n, u.stateBinding("", u.request.params))
 }
 
-// continues returns the id of the suspended call that a request continues; ok is false for any
-// other request.
+// continues returns the id of the suspended call that a request continues; ok is false for any other request.
 func (p *pipeline) continues(u *use) (id seal.ID, ok bool) {
 	if !u.carries || !u.modern() {
 		return id, false
@@ -185,9 +181,8 @@ func (p *pipeline) continues(u *use) (id seal.ID, ok bool) {
 	return note.ID, err == nil && note.Kind == stateOfCall
 }
 
-// sealServerState returns the result of a modern server for a modern client, with a state that
-// holds that of the server. A request that was approved always gets a state, so that it
-// continues without another approval.
+// sealServerState returns the result of a modern server for a modern client, with a state that holds that of
+// the server. A request that was approved always gets a state, so that it continues without another approval.
 func sealServerState(c *call, result []byte) ([]byte, error) {
 	state := mcp.Member(result, "requestState")
 	if state == nil && c.approval == nil || !era.IsInputRequired(result) {
@@ -206,9 +201,8 @@ func sealServerState(c *call, result []byte) ([]byte, error) {
 	return mcp.SetMember(result, "requestState", mcp.AppendText(nil, token)), nil
 }
 
-// bindState returns what a state of the gateway, or of a modern server, is about: the
-// principal, the server, the method, and everything in the params for the server that says
-// what is called.
+// bindState returns what a state of the gateway, or of a modern server, is about: the principal, the server,
+// the method, and everything in the params for the server that says what is called.
 func (u *use) bindState() []byte { return u.stateBinding(u.item.Server, u.params) }
 
 // stateBinding returns what a state is about. Params that differ in the order of their members

@@ -105,8 +105,7 @@ func namedResources(u *use, result []byte) iter.Seq[string] {
 	return func(func(string) bool) {}
 }
 
-// contentURIs returns the URIs of the contents of a resource, but for the one that the
-// client asked for.
+// contentURIs returns the URIs of the contents of a resource, but for the one that the client asked for.
 func contentURIs(result []byte, asked string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for content := range mcp.Elements(mcp.Member(result, "contents")) {
@@ -121,8 +120,7 @@ func contentURIs(result []byte, asked string) iter.Seq[string] {
 	}
 }
 
-// linkURIs returns the URIs of the resources that the blocks of a result link to or
-// hold.
+// linkURIs returns the URIs of the resources that the blocks of a result link to or hold.
 func linkURIs(result []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for block := range mcp.Elements(mcp.Member(result, "content")) {

@@ -12,16 +12,14 @@ type route struct {
 	// resolve finds the item that a request is about, and sets item.
 	// nil: requests of the method are about none.
 	resolve func(ctx context.Context, u *use) error
-	// validate compares a permitted request with the item's definition; nil: there
-	// is nothing to compare.
+	// validate compares a permitted request with the item's definition; nil: there is nothing to compare.
 	validate func(ctx context.Context, u *use) error
 	// serve does what the request asks for.
 	serve handler
 
 	// login sends the user to log in where a login is all that a request lacks.
 	login bool
-	// immediate requests do not wait, and are in effect before the client's next
-	// message is read.
+	// immediate requests do not wait, and are in effect before the client's next message is read.
 	immediate      bool
 	legacy, modern bool // part of one era only
 }

@@ -75,8 +75,7 @@ func noMethod(r *request, known bool) *rpcError {
 	return &rpcError{code: mcp.CodeMethodNotFound, message: message, refused: true}
 }
 
-// BadArguments reports arguments that do not fit a tool's schema. The server
-// was not called.
+// BadArguments reports arguments that do not fit a tool's schema. The server was not called.
 type BadArguments struct {
 	Tool     string
 	Problems []schema.Problem
@@ -86,8 +85,7 @@ func (e *BadArguments) Error() string {
 	return fmt.Sprintf("the arguments do not fit the schema of %s", e.Tool)
 }
 
-// result returns the problems as the result of a failed call, so that a model can
-// read them and call again.
+// result returns the problems as the result of a failed call, so that a model can read them and call again.
 func (e *BadArguments) result(modern bool) []byte {
 	var text strings.Builder
 	text.WriteString(e.Error() + ":\n")

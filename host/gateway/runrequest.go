@@ -12,9 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
-// newRequest makes a request of a message, or says what is wrong with the message.
-// s is nil for a stateless request. The request is in its generation then: the caller must call
-// leaveGeneration, or run, which does.
+// newRequest makes a request of a message, or says what is wrong with the message. s is nil for a stateless
+// request. The request is in its generation then: the caller must call leaveGeneration, or run, which does.
 func (g *Gateway) newRequest(p authn.Principal, s *Session, m *mcp.Message, x Exchange) (*pendingRequest, *rpcError) {
 	r := &pendingRequest{
 		request: request{
@@ -59,9 +58,8 @@ func transportOf(p authn.Principal) string {
 	return "http"
 }
 
-// checkMethod sets the client and the route of a request, and checks the names in its params.
-// s is the session of the request, or nil, of the era that was decided, and header the trace context
-// in the headers.
+// checkMethod sets the client and the route of a request, and checks the names in its params. s is the session
+// of the request, or nil, of the era that was decided, and header the trace context in the headers.
 func checkMethod(r *request, s *Session, of era.Era, header tracing.Context) *rpcError {
 	if err := setClient(r, s, of, header); err != nil {
 		err.refused = true
@@ -112,8 +110,7 @@ func account(r *pendingRequest, size int) (*limit.Hold, error) {
 	return held, nil
 }
 
-// DroppedAnswer returns the error of a request whose answer has no memory. why is an error of
-// [limit.Memory].
+// DroppedAnswer returns the error of a request whose answer has no memory. why is an error of [limit.Memory].
 func DroppedAnswer(why error) *fault.Error {
 	return fault.Because(fault.GatewayOverloaded, why, "the answer was dropped").WithHint("try again later")
 }

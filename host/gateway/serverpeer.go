@@ -17,12 +17,11 @@ import (
 // calls have connections of their own. The lists must not depend on the first client.
 const AllCapabilities = `{"roots":{"listChanged":true},"sampling":{},"elicitation":{}}`
 
-// A serverPeer is the gateway as the peer of a server, on one connection. It relays
-// between the server and the clients of the connection. Upstream calls its methods,
-// concurrently: notifications on the goroutine that reads the connection, requests on
-// goroutines of their own. All fields but callers are set before the connection opens and do
-// not change. It lives as long as its connection; those of shared connections live as long as
-// the Gateway.
+// A serverPeer is the gateway as the peer of a server, on one connection. It relays between the server and the
+// clients of the connection. Upstream calls its methods, concurrently: notifications on the goroutine that
+// reads the connection, requests on goroutines of their own. All fields but callers are set before the
+// connection opens and do not change. It lives as long as its connection; those of shared connections live as
+// long as the Gateway.
 type serverPeer struct {
 	gw        *Gateway
 	server    string
@@ -102,8 +101,7 @@ func (p *serverPeer) audience() []*Session {
 	return mine
 }
 
-// Capabilities returns the client capabilities for the server: those of its only client,
-// or none.
+// Capabilities returns the client capabilities for the server: those of its only client, or none.
 func (p *serverPeer) Capabilities() []byte {
 	s := p.session
 	if p.shared {
@@ -174,9 +172,8 @@ func (p *serverPeer) noSoleClient(method string) (rpcErr []byte) {
 		map[string]string{"reason": "no_client"})
 }
 
-// Connected is called when a server was connected. The upstream may not be in effect yet,
-// or not any longer. Connected and Disconnected run on goroutines of the upstream and do not
-// wait.
+// Connected is called when a server was connected. The upstream may not be in effect yet, or not any longer.
+// Connected and Disconnected run on goroutines of the upstream and do not wait.
 func (p *serverPeer) Connected(u *upstream.Upstream) {
 	p.gw.warnings.forgetLogin(u.Name())
 	if p.shared {

@@ -13,12 +13,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/subscription"
 )
 
-// AskTime limits the wait for a client, and for the person behind it, to answer a
-// question of a server.
+// AskTime limits the wait for a client, and for the person behind it, to answer a question of a server.
 const AskTime = 10 * time.Minute
 
-// programTime is AskTime for questions that the client's program answers, without a
-// person.
+// programTime is AskTime for questions that the client's program answers, without a person.
 const programTime = 5 * time.Second
 
 // askTime limits the wait for the answer to a question of a server.

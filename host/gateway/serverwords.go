@@ -8,10 +8,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// serverWords returns the result of a server without what only Junctor says, and without
-// what the era of the server does not have: clients would act on it. The functions of this file
-// are pure. They undo what a server, which may be Junctor itself, says in words that only
-// Junctor may say.
+// serverWords returns the result of a server without what only Junctor says, and without what the era of the
+// server does not have: clients would act on it. The functions of this file are pure. They undo what a server,
+// which may be Junctor itself, says in words that only Junctor may say.
 func serverWords(c *call, reply *upstream.Reply) []byte {
 	result, names := reply.Result, reply.Names
 	if names.MayHaveOwnMeta() {
@@ -46,8 +45,7 @@ func withoutModern(result []byte, names mcp.Names) []byte {
 // fitTask returns a task of a notification as clients get it.
 func fitTask(task []byte) []byte { return withServerError(withServerKeys(task)) }
 
-// withServerError returns a task whose error, if it has one, is as clients get errors of
-// servers.
+// withServerError returns a task whose error, if it has one, is as clients get errors of servers.
 func withServerError(task []byte) []byte {
 	was := mcp.Member(task, "error")
 	if is := mcp.ServerError(was); !sameBytes(is, was) {

@@ -18,16 +18,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// errStopping is the error of requests that are refused or cancelled because a session
-// ends.
+// errStopping is the error of requests that are refused or cancelled because a session ends.
 var errStopping = fault.New(fault.UpstreamStopped, "junctor is shutting down")
 
-// A Session is the state of one client connection: a legacy client, the client on
-// standard input, or one modern request that listens or asks for log messages. The transport
-// that makes it with Open or Resume closes it with Close. The methods may be called
-// concurrently, but for Handle and TooLong, which only the goroutine that reads the client's
-// messages calls. The fields above mu are set before the session is registered, or have locks
-// of their own. saving may be held when mu is taken, and never the other way round.
+// A Session is the state of one client connection: a legacy client, the client on standard input, or one modern
+// request that listens or asks for log messages. The transport that makes it with Open or Resume closes it with
+// Close. The methods may be called concurrently, but for Handle and TooLong, which only the goroutine that
+// reads the client's messages calls. The fields above mu are set before the session is registered, or have
+// locks of their own. saving may be held when mu is taken, and never the other way round.
 type Session struct {
 	gw        *Gateway
 	client    Client
@@ -73,8 +71,7 @@ func (g *Gateway) Open(c Client) *Session {
 	return s
 }
 
-// session makes a session that ends with ctx at the latest. It gets no
-// notifications until it is registered.
+// session makes a session that ends with ctx at the latest. It gets no notifications until it is registered.
 func (g *Gateway) session(ctx context.Context, c Client) *Session {
 	ctx, end := context.WithCancel(ctx)
 	s := &Session{gw: g, client: c, ctx: ctx, end: end, since: time.Now(), workers: newWorkers(),
@@ -96,10 +93,9 @@ func (s *Session) UpdatePrincipal(p authn.Principal) {
 	}
 }
 
-// Answer answers one modern request over HTTP. It returns when there is nothing
-// more to send; when ctx ends, the request is cancelled. No session is made unless
-// the request listens or asks for log messages. The caller's goroutine is the goroutine of the
-// request.
+// Answer answers one modern request over HTTP. It returns when there is nothing more to send; when ctx ends,
+// the request is cancelled. No session is made unless the request listens or asks for log messages. The
+// caller's goroutine is the goroutine of the request.
 func (g *Gateway) Answer(ctx context.Context, m *mcp.Message, x Exchange) *Answer {
 	r, refused := g.newRequest(*x.Principal, nil, m, x)
 	if refused != nil {
@@ -131,9 +127,8 @@ func (r *pendingRequest) closeSession() {
 	}
 }
 
-// Handle takes one message from the client; raw is the session's from then on.
-// It does not wait for what the message asks, only for a client that does not
-// read what it is sent. One goroutine calls it.
+// Handle takes one message from the client; raw is the session's from then on. It does not wait for what the
+// message asks, only for a client that does not read what it is sent. One goroutine calls it.
 func (s *Session) Handle(raw []byte) {
 	_ = s.client.Out.WaitForSpace(s.ctx)
 	m, err := mcp.Parse(raw)
@@ -150,9 +145,8 @@ func (s *Session) Handle(raw []byte) {
 // nothing is done about the message any longer.
 func (s *Session) Accept(m *mcp.Message, done func()) { s.AcceptAs(Exchange{}, m, done) }
 
-// AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. x.Out
-// must be nil. A request runs on a worker; an immediate one is answered before AcceptAs
-// returns.
+// AcceptAs is Accept for a message with a credential or an id of its own; see [Exchange]. x.Out must be nil. A
+// request runs on a worker; an immediate one is answered before AcceptAs returns.
 func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	if !m.IsRequest() {
 		s.Take(m)
@@ -177,9 +171,8 @@ func (s *Session) AcceptAs(x Exchange, m *mcp.Message, done func()) {
 	s.workers.do(s.ctx, answer)
 }
 
-// Answer answers a request and returns when there is nothing to wait for any
-// longer. The caller's goroutine is the goroutine of the request. Over HTTP there are several
-// at a time.
+// Answer answers a request and returns when there is nothing to wait for any longer. The caller's goroutine is
+// the goroutine of the request. Over HTTP there are several at a time.
 func (s *Session) Answer(m *mcp.Message, x Exchange) *Answer {
 	r, ctx, refused := s.begin(m, x)
 	if refused != nil {
@@ -198,8 +191,7 @@ func (s *Session) Take(m *mcp.Message) {
 	s.handleNotification(m)
 }
 
-// TooLong answers a message that was longer than allowed, of which only the
-// beginning was kept.
+// TooLong answers a message that was longer than allowed, of which only the beginning was kept.
 func (s *Session) TooLong(prefix []byte, reason string) {
 	_ = s.client.Out.WaitForSpace(s.ctx)
 	id, shape := mcp.Glance(prefix)
@@ -265,8 +257,7 @@ func (s *Session) push(a *Answer) {
 	}
 }
 
-// notify sends a notification that belongs to no request. It is lost when the
-// client does not read.
+// notify sends a notification that belongs to no request. It is lost when the client does not read.
 func (s *Session) notify(method string, params []byte) {
 	subscription.Notify(s.client.Out, method, params)
 }
@@ -274,9 +265,8 @@ func (s *Session) notify(method string, params []byte) {
 // clip shortens an untrusted text for a message.
 func clip(s string) string { return truncate.Bytes(s, 100) }
 
-// Close ends the session. Requests in flight have grace to finish, but not beyond the end
-// of ctx, and are then cancelled. Close returns when every answer is in the send queue. It is
-// called once.
+// Close ends the session. Requests in flight have grace to finish, but not beyond the end of ctx, and are then
+// cancelled. Close returns when every answer is in the send queue. It is called once.
 func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.refuse()
 	s.stopRenewals()
@@ -296,8 +286,7 @@ func (s *Session) Close(ctx context.Context, grace time.Duration) {
 	s.leave()
 }
 
-// leave removes a session, its subscriptions and its own connections. It is the last use of the
-// session.
+// leave removes a session, its subscriptions and its own connections. It is the last use of the session.
 func (s *Session) leave() {
 	s.gw.sessions.remove(s)
 	s.noteClosed()

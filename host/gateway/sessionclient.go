@@ -19,8 +19,7 @@ func (s *Session) program() string {
 	return s.info
 }
 
-// capabilities returns the capabilities of the client of a legacy session, or nil
-// without a session.
+// capabilities returns the capabilities of the client of a legacy session, or nil without a session.
 func (s *Session) capabilities() []byte {
 	if s == nil {
 		return nil

@@ -2,10 +2,9 @@ package gateway
 
 import "sync"
 
-// A sessionRegistry holds the sessions that get notifications: every legacy session, and
-// those of modern requests over HTTP that listen or ask for log messages. The Gateway has one.
-// It may be used concurrently; a session adds itself when it may get notifications, and leave
-// removes it.
+// A sessionRegistry holds the sessions that get notifications: every legacy session, and those of modern
+// requests over HTTP that listen or ask for log messages. The Gateway has one. It may be used concurrently; a
+// session adds itself when it may get notifications, and leave removes it.
 type sessionRegistry struct {
 	mu       sync.Mutex
 	sessions map[*Session]struct{} // guarded by mu

@@ -19,8 +19,7 @@ type state struct {
 	Subscriptions []string        `json:"subscriptions,omitempty"`
 }
 
-// State returns the input of Resume for this legacy session. It is nil before the
-// handshake.
+// State returns the input of Resume for this legacy session. It is nil before the handshake.
 func (s *Session) State() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,9 +59,8 @@ func (s *Session) stateChanged() {
 	s.client.Changed(state)
 }
 
-// Resume goes on with a legacy session that another process began. What it was
-// subscribed to it subscribes to anew, without waiting for that. As for Open, the caller closes
-// the session.
+// Resume goes on with a legacy session that another process began. What it was subscribed to it subscribes to
+// anew, without waiting for that. As for Open, the caller closes the session.
 func (g *Gateway) Resume(c Client, from []byte) *Session {
 	s := g.session(context.Background(), c)
 	var st state

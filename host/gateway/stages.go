@@ -12,10 +12,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/seal"
 )
 
-// Every request passes the same stages in the same order, whether it comes over
-// HTTP, over standard input or from the command line. Authentication and the
-// limits of sessions and addresses come before, where a connection is accepted:
-// a request exists only with a principal (package httpserver, [Session.Accept]).
+// Every request passes the same stages in the same order, whether it comes over HTTP, over standard input or
+// from the command line. Authentication and the limits of sessions and addresses come before, where a
+// connection is accepted: a request exists only with a principal (package httpserver, [Session.Accept]).
 //
 // serve and attempt call the stages, and are the only place that decides their order.
 

@@ -11,9 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/truncate"
 )
 
-// A SessionStatus is a snapshot of a registered session. It is a copy for package host, which
-// makes the status of junctor status and the console of it. All of this file may be called
-// concurrently and does not wait.
+// A SessionStatus is a snapshot of a registered session. It is a copy for package host, which makes the status
+// of junctor status and the console of it. All of this file may be called concurrently and does not wait.
 type SessionStatus struct {
 	Program       string // name and version of the client, as it says; empty if unknown
 	Principal     authn.Principal
@@ -38,19 +37,16 @@ func (g *Gateway) Sessions() []SessionStatus {
 	return list
 }
 
-// OwnConnections returns the number of connections to a server that are not shared by
-// all clients.
+// OwnConnections returns the number of connections to a server that are not shared by all clients.
 func (g *Gateway) OwnConnections(server string) int { return g.conns.Count(server) }
 
 // Opens returns the connections to a server that are not shared by all clients, in no order.
 func (g *Gateway) Opens(server string) []connpool.Open { return g.conns.Opens(server) }
 
-// SuspendedCalls returns the number of calls that wait for their client to answer a
-// question.
+// SuspendedCalls returns the number of calls that wait for their client to answer a question.
 func (g *Gateway) SuspendedCalls() int { return g.suspended.count() }
 
-// SchemaCache returns how many lookups of compiled schemas were answered by the cache, and
-// how many were not.
+// SchemaCache returns how many lookups of compiled schemas were answered by the cache, and how many were not.
 func (g *Gateway) SchemaCache() (hits, misses uint64) { return g.tools.schemas.Counts() }
 
 // maxProgram bounds the name and version of a client in characters.

@@ -14,9 +14,8 @@ import (
 // maxURI bounds what is kept of a subscription.
 const maxURI = 8 << 10
 
-// subscribe subscribes a legacy client to a resource. It runs on the goroutine of the request
-// and blocks until the server has answered. What a client is subscribed to is in package
-// subscription.
+// subscribe subscribes a legacy client to a resource. It runs on the goroutine of the request and blocks until
+// the server has answered. What a client is subscribed to is in package subscription.
 func subscribe(ctx context.Context, u *use) (response, error) {
 	s := u.session
 	add := s.subs.Subscribe
@@ -80,9 +79,8 @@ func unsubscribe(u *use) ([]byte, error) {
 	return []byte("{}"), nil
 }
 
-// serverReplaced moves the subscriptions of a session from a server that was replaced,
-// or removed, to the server of the same name in the current generation. It does not
-// wait for the server. Apply calls it.
+// serverReplaced moves the subscriptions of a session from a server that was replaced, or removed, to the
+// server of the same name in the current generation. It does not wait for the server. Apply calls it.
 func (s *Session) serverReplaced(server string) {
 	uris := s.subs.Replace(server, s.gw.generations.version)
 	if len(uris) == 0 {
@@ -95,9 +93,8 @@ func (s *Session) serverReplaced(server string) {
 	}
 }
 
-// renewLater makes subscriptions again in the background, until they are made or the
-// session ends. The session must not be closing. The goroutine is part of work of the session;
-// Close ends it with renewals.
+// renewLater makes subscriptions again in the background, until they are made or the session ends. The session
+// must not be closing. The goroutine is part of work of the session; Close ends it with renewals.
 func (s *Session) renewLater(uris []string) {
 	s.work.Go(func() {
 		if gaveUp := s.subs.Renew(s.renewals, uris, s.renewOne); len(gaveUp) > 0 {

@@ -21,16 +21,14 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// gatherTime is how long to wait for further questions after the first, so that a
-// client is asked once.
+// gatherTime is how long to wait for further questions after the first, so that a client is asked once.
 const gatherTime = 5 * time.Millisecond
 
-// A suspendedCall is a call of a modern client to a legacy server, from the first
-// request to the result. When the server asks something, the request ends with the
-// question. The client sends it again with its answers, and the call continues. Three kinds of
-// goroutines use it: its own, which calls the server and closes done; the ones of the client's
-// requests, of which one waits in await at a time; and those of the server's questions, which
-// wait in ask. The fields above mu are set before the first of them starts, but for reply and
+// A suspendedCall is a call of a modern client to a legacy server, from the first request to the result. When
+// the server asks something, the request ends with the question. The client sends it again with its answers,
+// and the call continues. Three kinds of goroutines use it: its own, which calls the server and closes done;
+// the ones of the client's requests, of which one waits in await at a time; and those of the server's
+// questions, which wait in ask. The fields above mu are set before the first of them starts, but for reply and
 // err. finish or abandon is called once and gives everything back.
 type suspendedCall struct {
 	gw     *Gateway
@@ -97,9 +95,8 @@ func relayExclusive(ctx context.Context, u *use) (response, error) {
 	return c.await(ctx, u)
 }
 
-// resume goes on with a suspended call for the request that brings the answers of its client. The
-// call keeps its place under the limits, its connection and its permit. It ends if the policy in
-// effect denies it.
+// resume goes on with a suspended call for the request that brings the answers of its client. The call keeps
+// its place under the limits, its connection and its permit. It ends if the policy in effect denies it.
 func (p *pipeline) resume(ctx context.Context, u *use, id seal.ID) (resp response, err error) {
 	if err := p.resolve(ctx, u); err != nil { // the tool may be held back by now
 		return response{}, err
@@ -171,8 +168,7 @@ func (c *suspendedCall) await(ctx context.Context, u *use) (response, error) {
 	return response{result: c.inputRequired(state)}, nil
 }
 
-// hasUnanswered waits a moment for more questions and reports whether there are any
-// that still want an answer.
+// hasUnanswered waits a moment for more questions and reports whether there are any that still want an answer.
 func (c *suspendedCall) hasUnanswered() bool {
 	more := time.NewTimer(gatherTime)
 	defer more.Stop()
@@ -267,8 +263,7 @@ func (c *suspendedCall) inputRequired(state string) []byte {
 	return mcp.SetMember(era.InputRequired(questions), "requestState", mcp.AppendText(nil, state))
 }
 
-// takeAnswers delivers the client's answers to their questions. Those that it left
-// out are asked again.
+// takeAnswers delivers the client's answers to their questions. Those that it left out are asked again.
 func (c *suspendedCall) takeAnswers(answers []byte) {
 	c.mu.Lock()
 	for key, q := range c.unanswered {

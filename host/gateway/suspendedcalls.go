@@ -18,10 +18,9 @@ const (
 	MaxSuspendedPerPrincipal = 100
 )
 
-// suspendedCalls holds the calls that are suspended while their clients answer questions.
-// A call that its client does not continue within suspendTime is abandoned. The Gateway has
-// one. Its methods may be called concurrently. It owns a call from add until take; the request
-// that takes the call owns it then.
+// suspendedCalls holds the calls that are suspended while their clients answer questions. A call that its
+// client does not continue within suspendTime is abandoned. The Gateway has one. Its methods may be called
+// concurrently. It owns a call from add until take; the request that takes the call owns it then.
 type suspendedCalls struct {
 	quota *limit.Quota
 	work  sync.WaitGroup // calls that are being abandoned
@@ -69,8 +68,7 @@ func (s *suspendedCalls) add(c *suspendedCall, u *use) (state string, err error)
 	return state, nil
 }
 
-// suspendedError returns the error of a call that cannot be suspended, from that of the
-// quota.
+// suspendedError returns the error of a call that cannot be suspended, from that of the quota.
 func suspendedError(err error) *fault.Error {
 	const full = "suspended call limit reached: "
 	switch {

@@ -10,9 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// A modern server may answer a call with a task, which its client asks about
-// afterwards (the extension io.modelcontextprotocol/tasks). The gateway remembers
-// whose task it is, and of which server.
+// A modern server may answer a call with a task, which its client asks about afterwards (the extension
+// io.modelcontextprotocol/tasks). The gateway remembers whose task it is, and of which server.
 
 const (
 	taskOwners = 1000 // principals whose tasks are remembered

@@ -42,8 +42,7 @@ func (u *use) setTool(t *catalog.Tool) {
 	}
 }
 
-// arguments returns the arguments of a tool call as the server gets them; nil for
-// any other request.
+// arguments returns the arguments of a tool call as the server gets them; nil for any other request.
 func (u *use) arguments() []byte {
 	if u.method != mcp.MethodCallTool {
 		return nil
@@ -106,9 +105,8 @@ func checkPin(ctx context.Context, u *use) error {
 	return nil
 }
 
-// validateArguments compares the arguments that the client gave with the schema
-// that it was shown. Lists that came from disk may be old: before arguments are
-// refused because of one, the server is asked again.
+// validateArguments compares the arguments that the client gave with the schema that it was shown. Lists that
+// came from disk may be old: before arguments are refused because of one, the server is asked again.
 func validateArguments(ctx context.Context, u *use) []schema.Problem {
 	g, t := u.gw, u.tool
 	problems := g.tools.arguments(u.tool, u.given, u.warn)

@@ -33,8 +33,7 @@ const (
 // is told of a schema that cannot be used; nil: the log is.
 func (v *toolValidator) arguments(t *catalog.Tool, args []byte, warn func(string)) []schema.Problem {
 	for _, name := range t.Pinned() {
-		// A member that differs in case only would override the pin at a server whose decoder
-		// ignores case.
+		// A member that differs in case only would override the pin at a server whose decoder ignores case.
 		if value, twin := mcp.FindMember(args, name); value != nil || twin {
 			return []schema.Problem{{Path: name, Message: "is fixed by the configuration"}}
 		}

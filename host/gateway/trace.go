@@ -14,10 +14,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// observe begins the observation of a request. It returns nil without an observer. That costs
-// one load of a pointer. This file tells the Observer of requests, and makes spans of them. Its
-// functions run on the goroutine of the request; beginAsk and endAsk on that of the call. For
-// the audit log see record.go.
+// observe begins the observation of a request. It returns nil without an observer. That costs one load of a
+// pointer. This file tells the Observer of requests, and makes spans of them. Its functions run on the
+// goroutine of the request; beginAsk and endAsk on that of the call. For the audit log see record.go.
 func observe(ctx context.Context, r *pendingRequest) (context.Context, Observation) {
 	observer := r.gw.observer.Load()
 	if observer == nil {
@@ -118,8 +117,7 @@ func (r *pendingRequest) part(name string) tracing.Span {
 	return r.span.Start(name)
 }
 
-// beginAsk begins the span of a call to a server. The returned call tells the server of
-// it.
+// beginAsk begins the span of a call to a server. The returned call tells the server of it.
 func beginAsk(ctx context.Context, c *call) (context.Context, *upstream.Call, tracing.Span) {
 	span := tracing.Untraced
 	if c.span != nil {

@@ -7,8 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/tracing"
 )
 
-// Members of _meta about traces, and the one with the id of a request, which a client
-// cannot set.
+// Members of _meta about traces, and the one with the id of a request, which a client cannot set.
 const (
 	metaParent    = "traceparent"
 	metaState     = "tracestate"
@@ -24,8 +23,7 @@ type inboundTrace struct {
 	meta   bool            // _meta has such members, valid or not
 }
 
-// readTrace returns what _meta and the headers of a request say about its trace; nil:
-// nothing.
+// readTrace returns what _meta and the headers of a request say about its trace; nil: nothing.
 func readTrace(meta []byte, header tracing.Context) *inboundTrace {
 	given := mayTrace(meta)
 	if !given && header.Zero() {

@@ -27,12 +27,11 @@ const (
 	maxQuestion = 256 << 10
 )
 
-// unfinishedCalls holds the events of calls that have asked their clients something. The
-// request that continues a call has the same state and the same arguments, from the same
-// principal. A call that its client does not continue is recorded as timed out. Its methods may
-// be called concurrently. It owns an event from add until a request takes it, its time is over,
-// or stop; then the recorder gets it. count is the number of calls, for any, which takes no
-// lock.
+// unfinishedCalls holds the events of calls that have asked their clients something. The request that continues
+// a call has the same state and the same arguments, from the same principal. A call that its client does not
+// continue is recorded as timed out. Its methods may be called concurrently. It owns an event from add until a
+// request takes it, its time is over, or stop; then the recorder gets it. count is the number of calls, for
+// any, which takes no lock.
 type unfinishedCalls struct {
 	to    audit.Recorder
 	count atomic.Int64
@@ -71,8 +70,7 @@ func keyOfCall(u *use, state string) callKey {
 	return sha256.Sum256(append(u.stateBinding("", u.request.params), state...))
 }
 
-// add keeps the event of a call until a request continues it. It returns false if there are
-// too many calls.
+// add keeps the event of a call until a request continues it. It returns false if there are too many calls.
 func (u *unfinishedCalls) add(by *use, state string, e *audit.Event) bool {
 	key := keyOfCall(by, state)
 	e.Result, e.ResultSize, e.Outcome = nil, 0, ""

@@ -9,10 +9,9 @@ import (
 // maxIdleWorkers bounds the goroutines of a session that wait for a request.
 const maxIdleWorkers = 64
 
-// workers are the goroutines that answer the requests of a session. They are used
-// again: the stack of a new goroutine is too small for a request, and would be
-// copied for each. A Session has one. do may be called concurrently. The goroutines end with
-// ctx; Close waits for work.
+// workers are the goroutines that answer the requests of a session. They are used again: the stack of a new
+// goroutine is too small for a request, and would be copied for each. A Session has one. do may be called
+// concurrently. The goroutines end with ctx; Close waits for work.
 type workers struct {
 	jobs chan func() // unbuffered: only a waiting goroutine takes a job
 	idle atomic.Int32
