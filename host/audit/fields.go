@@ -84,7 +84,8 @@ type Event struct {
 	Count    int    `json:"count,omitempty" about:"event" csv:"33" doc:"the number of missing rows, or of refused clients without rows of their own"`
 }
 
-// sections are the groups of fields, in the order in which people see them.
+// sections are the groups of fields, in the order in which people see them. The variables of
+// this file are set once and only read.
 var sections = []string{"event", "principal", "client", "item", "policy", "content", "chain"}
 
 // SetArguments sets the arguments of a use with their digest and size. It keeps a

@@ -15,7 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// headEvery is the longest time between two heads while rows are written.
+// headEvery is the longest time between two heads while rows are written. The writer signs
+// heads on its goroutine; the verb that verifies a log reads them. The functions of this file
+// keep no state, and read or write the files that they are given.
 const headEvery = time.Hour
 
 // headsSuffix is added to the path of a log for the file with its signed heads. Each line is

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// maxAgo bounds a time in the past.
+// maxAgo bounds a time in the past. The verbs that read the log parse their flags with this
+// file. Its functions are pure.
 const maxAgo = 100 * 365 * 24 * time.Hour
 
 // ParseWhen parses a moment: a duration before now such as "30m", "12h", "7d" or "2w", a
