@@ -23,7 +23,8 @@ const (
 	URI        = "uri"
 )
 
-// Names maps the names in certificates, or of users, to principals.
+// Names maps the names in certificates, or of users, to principals. It is immutable. Package
+// config/inbound makes it.
 type Names struct {
 	Allowed []string          // exact names; nil: every name
 	Tenants map[string]string // tenant of a name

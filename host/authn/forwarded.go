@@ -11,7 +11,7 @@ import (
 
 // Forwarded authenticates clients by the headers of a proxy in front of the gateway that
 // has authenticated them. It ignores the headers of other peers. It is immutable and may be
-// used concurrently.
+// used concurrently. Package config/inbound makes it.
 type Forwarded struct {
 	From   []netip.Prefix // addresses of the proxies
 	Unix   bool           // also trust clients of a unix socket

@@ -48,7 +48,8 @@ type JWTOptions struct {
 
 // A JWT authenticates clients by JSON Web Tokens (RFC 7519, RFC 9068). It decides about
 // tokens with the form of a JWT whose claim iss is the issuer. It is immutable but for its
-// cache, and may be used concurrently. Keys belong to the caller.
+// cache, and may be used concurrently. Keys belong to the caller. Package config/inbound makes
+// it.
 type JWT struct {
 	opts   JWTOptions
 	parser *jwt.Parser

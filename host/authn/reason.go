@@ -30,7 +30,8 @@ var reasons = []struct {
 
 // Reason returns one of a few words for an error of an [Authenticator], for metrics. Words
 // never hold a part of the credential. "other" stands for all other errors. Metrics have the
-// words as labels, so they must stay.
+// words as labels, so they must stay. Package httpserver calls it for each refused request; it
+// is pure.
 func Reason(err error) string {
 	for _, r := range reasons {
 		if errors.Is(err, r.err) {

@@ -12,7 +12,9 @@ import (
 
 // CheckTenant checks the name of a tenant, which is also the name of a directory: 1 to
 // 64 of a-z, 0-9, "_" and "-", with neither "_" nor "-" at its ends. The error completes
-// a sentence about the name. No name is changed to fit: two names never become one.
+// a sentence about the name. No name is changed to fit: two names never become one. The
+// authenticators and package config/inbound call it. The functions of this file are pure; names
+// of tenants are at rest, so no valid one may become invalid.
 func CheckTenant(name string) error {
 	ok := name != "" && len(name) <= 64
 	for i := 0; ok && i < len(name); i++ {

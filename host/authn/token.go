@@ -28,7 +28,8 @@ type StaticToken struct {
 }
 
 // Tokens authenticates clients by a fixed list of tokens. It keeps only the digests
-// of the tokens. It is immutable and may be used concurrently.
+// of the tokens. It is immutable and may be used concurrently. Package config/inbound makes it,
+// and chains join several.
 type Tokens struct{ known []knownToken }
 
 type knownToken struct {

@@ -142,7 +142,8 @@ func keysURL(text []byte, issuer string) (string, error) {
 }
 
 // CheckURL checks that a URL can be trusted to give keys: it has TLS, or is on this
-// machine. The error completes a sentence about the URL.
+// machine. The error completes a sentence about the URL. Package config/inbound calls it for
+// URLs of the configuration.
 func CheckURL(text string) error {
 	u, err := url.Parse(text)
 	switch {

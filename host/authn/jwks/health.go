@@ -16,7 +16,8 @@ type Health struct {
 }
 
 // Health returns the state of the set. It begins to read keys that are missing or old, so
-// that a set recovers although no client sends a token.
+// that a set recovers although no client sends a token. The status of the process calls it; it
+// does not wait.
 func (s *Set) Health() Health {
 	h := Health{Source: s.source.String()}
 	if s.current.Load() == nil {
