@@ -14,7 +14,8 @@ type contents struct {
 	offer   offer             // of the servers without one of their own
 }
 
-// server returns a server by name; nil for an unknown one.
+// server returns a server by name; nil for an unknown one. The methods of this file but adopt
+// only read, and may be called concurrently.
 func (now *contents) server(name string) *Server {
 	for _, s := range now.servers {
 		if s.Name == name {

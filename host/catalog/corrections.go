@@ -15,7 +15,7 @@ const (
 
 // correctionsNote is the note about the members of a server's definitions that clients do
 // not see, because MCP does not allow them. There is one, however many they are. It is
-// empty if nothing was left out. It is pure.
+// empty if nothing was left out. It is pure. build calls it for each server.
 func correctionsNote(p *parsed) string {
 	var all []string
 	count := 0

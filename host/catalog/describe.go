@@ -28,7 +28,7 @@ const (
 )
 
 // item returns an item with its texts as clients see them. Unchanged parts keep their
-// bytes.
+// bytes. newItem calls it.
 func (d Describe) item(kind string, raw []byte) []byte {
 	if d == Verbatim || d != Brief && len(raw) <= maxText && plain(raw) {
 		return raw

@@ -25,6 +25,7 @@ var (
 // the prefix is empty. If clients would reject that, the name is sanitised and gets a
 // hash of the server and the original name. The result never depends on other items. It is
 // pure. Clients and policies keep the names, so they must never change for the same arguments.
+// build and newItem call it.
 func Expose(prefix, server, name string) string {
 	exposed, legal := name, legalName
 	if prefix != "" {

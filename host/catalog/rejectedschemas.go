@@ -31,7 +31,7 @@ type Refused struct{ Input, Output string }
 
 // vetSchemas corrects the schemas of a tool, and replaces the rejected ones. left has the
 // paths of what was left out of them. It is pure. Package schema decides what is rejected and
-// what is corrected.
+// what is corrected. newTool calls it.
 func vetSchemas(raw []byte, d Describe) (_ []byte, r Refused, left []string) {
 	if was := mcp.Member(raw, "inputSchema"); was != nil {
 		is, out, fits := shape.InputSchema(was)

@@ -51,7 +51,8 @@ func (d *disk) writeSilence(s *Server, ended bool) {
 	d.dir.Write(silentName(s.Key), text)
 }
 
-// silence returns what the file of a server says, if it is not too old.
+// silence returns what the file of a server says, if it is not too old. Waits for lists and
+// verbs that list all servers call it; it reads a file.
 func (d *disk) silence(s *Server) (was silence, silent bool) {
 	text, ok := d.dir.Read(silentName(s.Key))
 	if !ok || json.Unmarshal(text, &was) != nil {
