@@ -25,7 +25,8 @@ func errTooMany(most int) error {
 		WithHint("the operator of the gateway can raise connections in limits")
 }
 
-// counts counts the open connections. The pool's mu guards it.
+// counts counts the open connections. The pool's mu guards it. Pool.connect and Pool.close are
+// the users.
 type counts struct {
 	servers map[string]*limit.Quota
 	most    int          // connections to each server
