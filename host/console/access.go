@@ -51,6 +51,7 @@ func (v *accessView) fields() map[string]*string {
 	}
 }
 
+// The goroutine of the request runs it and explainAccess, which keep no state.
 func showAccess(w http.ResponseWriter, r *http.Request, q *request) error {
 	var v accessView
 	for name, field := range v.fields() {

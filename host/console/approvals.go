@@ -34,6 +34,7 @@ func (q *request) approvals() []control.Approval {
 	return q.sources.Approvals.Calls(q.person(), q.role >= viewer)
 }
 
+// The goroutine of the request runs it and answerApproval, which keep no state.
 func showApprovals(w http.ResponseWriter, _ *http.Request, q *request) error {
 	var v approvalsView
 	shown := 0

@@ -19,7 +19,8 @@ var (
 	iconPath   = assetPath("icon.svg", ".svg")
 )
 
-// assetPath returns the path under which an asset is served.
+// assetPath returns the path under which an asset is served. The variables above are set once
+// and only read.
 func assetPath(name, suffix string) string {
 	sum := sha256.Sum256(asset(name))
 	return "/static/" + hex.EncodeToString(sum[:8]) + suffix

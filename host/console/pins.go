@@ -60,7 +60,8 @@ func (q *request) held(all []pins.Difference) (v heldView) {
 }
 
 // acceptTools accepts the definitions that the form names by their digests: those that were
-// shown.
+// shown. The goroutine of the request runs it and acceptProgram; they change lock files through
+// Sources.
 func acceptTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	server, tools, digests := r.PostForm.Get("server"), r.PostForm["tool"], r.PostForm["digest"]
 	if len(tools) == 0 || len(tools) > maxHeld || len(tools) != len(digests) || slices.Contains(tools, "") ||

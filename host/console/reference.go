@@ -22,6 +22,7 @@ type references struct {
 	texts texts
 }
 
+// Only newViews calls it.
 func newReferences(t texts) *references {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails

@@ -37,7 +37,8 @@ type Options struct {
 
 // A Server serves the pages. Its methods may be called concurrently. The fields are set by New;
 // active is replaced by Apply, and the others have locks of their own. busy and trying hold a
-// token for each request in progress.
+// token for each request in progress. Package host makes one when the console is first served,
+// and it lasts as long as the process.
 type Server struct {
 	sources  Sources
 	log      hclog.Logger

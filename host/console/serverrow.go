@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A serverRow is a server as the pages describe it. Templates call its methods.
+// A serverRow is a server as the pages describe it. Templates call its methods. It belongs to
+// one request.
 type serverRow struct {
 	*control.Server
 }

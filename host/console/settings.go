@@ -41,7 +41,7 @@ const (
 
 func (r role) String() string { return [...]string{"", "approver", "viewer", "admin"}[r] }
 
-// active is the settings in effect. It is immutable.
+// active is the settings in effect. It is immutable. Only Apply and New make one.
 type active struct {
 	Settings
 	origin origin.Policy

@@ -22,7 +22,8 @@ type front struct {
 }
 
 // front answers with the page to sign in at. A request with a credential in its headers or
-// with a client certificate begins a session.
+// with a client certificate begins a session. The goroutine of the request runs it and the
+// functions below.
 func (s *Server) front(w http.ResponseWriter, r *http.Request, a *active) error {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return errMethod("GET, HEAD")

@@ -16,7 +16,8 @@ const (
 	maxMarks = 3        // combining marks in a row that are shown as they are
 )
 
-// A texts shows untrusted texts. It is immutable and may be used concurrently.
+// A texts shows untrusted texts. It is immutable and may be used concurrently. The views and
+// the references have one.
 type texts struct {
 	hide func(string) string // masks secrets
 }

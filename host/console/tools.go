@@ -51,6 +51,7 @@ func pageNumber(r *http.Request) int {
 	return n
 }
 
+// The goroutine of the request runs it and showTool, which keep no state.
 func showTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	all := q.sources.Tools.List()
 	v := toolsView{Query: cutBytes(strings.TrimSpace(r.URL.Query().Get("q")), maxQuery),

@@ -14,7 +14,8 @@ import (
 // An auditLog searches the audit log of a process.
 type auditLog struct{ *Process }
 
-// Search implements [console.Audit].
+// Search implements [console.Audit]. It opens the log for itself and closes it, on the
+// goroutine of the request.
 func (a auditLog) Search(ctx context.Context, f console.AuditFilter) (page console.AuditPage, err error) {
 	file := a.AuditFile()
 	if file == "" {

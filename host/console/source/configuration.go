@@ -79,7 +79,8 @@ func (s configuration) Settings(server string) (all []console.Setting) {
 }
 
 // Reload implements [console.Configuration]. A reload that moves the console ends the request
-// that asked for it, so it goes on without the request.
+// that asked for it, so it goes on without the request. It waits until ctx ends at most; the
+// reload itself has a goroutine.
 func (s configuration) Reload(ctx context.Context, by string) (*control.Reloaded, *control.Failure) {
 	if s.Process.Reload == nil {
 		return nil, &control.Failure{

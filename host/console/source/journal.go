@@ -22,7 +22,7 @@ func (j journal) Records() []*logbuffer.Record {
 // Events implements [console.Journal].
 func (j journal) Events() []event.Event { return newest(j.Process.Events.Read()) }
 
-// newest returns the entries that a feed keeps, the latest first.
+// newest returns the entries that a feed keeps, the latest first. It does not wait.
 func newest[T any](r *feed.Reader[T]) (all []T) {
 	for range maxJournal {
 		item, ok := r.Next()
