@@ -27,8 +27,9 @@ const (
 	statusTime = 3 * time.Second
 )
 
-// Status asks a process for its status. The methods of Instance block until the process has
-// answered or ctx ends.
+// Status asks a process for its status. The verbs that ask running processes call the methods
+// of Instance. They may be called concurrently, and block until the process has answered or ctx
+// ends.
 func (i *Instance) Status(ctx context.Context) (*Status, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTime)
 	defer cancel()

@@ -50,7 +50,8 @@ func (i *Instance) Is(name string) bool { return name == i.Name || name == i.lon
 
 // Find returns the processes of this user that have a control socket, ordered by
 // process id. The path of the runtime directory of a process begins with one of
-// prefixes; process.Run() of the process and a dash follow.
+// prefixes; process.Run() of the process and a dash follow. Verbs call it; it reads directories
+// and connects to nothing.
 func Find(prefixes []string) []*Instance {
 	var found []*Instance
 	for _, s := range sockets(prefixes) {

@@ -8,7 +8,8 @@ import (
 
 // peerEnded reports whether the process that connected has ended. The kernel keeps a descriptor of
 // it with the connection, so that a process which has the same id now is not taken for it.
-// Before Linux 6.5 peerEnded returns false.
+// Before Linux 6.5 peerEnded returns false. checkPeer calls it, on the goroutine that accepts
+// connections. It keeps no state.
 func peerEnded(c net.Conn) bool {
 	u, ok := c.(*net.UnixConn)
 	if !ok {

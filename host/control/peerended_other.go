@@ -4,5 +4,5 @@ package control
 
 import "net"
 
-// peerEnded returns false: this system does not tell.
+// peerEnded returns false: this system does not tell. checkPeer calls it.
 func peerEnded(net.Conn) bool { return false }

@@ -37,7 +37,7 @@ func Supported() bool { return runtime.GOOS != "windows" }
 // until stop is called. stop ends the streams, which have a second to write the rest. It waits for the
 // requests in progress, for at most 5 seconds, and then closes their connections. A reload ends when ctx
 // does. prefixes are those of [Find]. It returns at once; a goroutine answers requests. The
-// caller must call stop.
+// caller must call stop. The verb serve calls it.
 func Serve(ctx context.Context, dir string, prefixes []string, p Process, log hclog.Logger) (stop func(), err error) {
 	if !Supported() {
 		return nil, errors.ErrUnsupported
@@ -88,7 +88,7 @@ func unreadable(err error) error {
 }
 
 // handler answers the requests for p. Reloads and restarts end when ctx does, and not with
-// the program that asked for them. Streams end when open does.
+// the program that asked for them. Streams end when open does. net/http calls it concurrently.
 func handler(ctx, open context.Context, p Process) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, r *http.Request) {

@@ -11,7 +11,8 @@ import (
 )
 
 // A Status describes a running process. Package host fills it, telemetry makes metrics of it,
-// and junctor status --json prints it: members are added only.
+// and junctor status --json prints it: members are added only. It is made anew for each request
+// and belongs to its receiver.
 type Status struct {
 	Instance  string    `json:"instance,omitempty"` // names the process for --instance; see [Instance]
 	PID       int       `json:"pid"`
