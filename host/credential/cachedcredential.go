@@ -17,7 +17,7 @@ import (
 const skew = 30 * time.Second
 
 // A cachedCredential is one credential and its history. Its methods are called with the
-// broker's mu held and have no effect outside the entry.
+// broker's mu held and have no effect outside the entry. The broker makes and evicts it.
 type cachedCredential struct {
 	server, tenant string
 	request        sdk.AuthRequest // its purpose

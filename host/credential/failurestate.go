@@ -78,7 +78,8 @@ func (f *failureState) result(now time.Time) (sdk.ChallengeResult, error) {
 	return sdk.ChallengeResult{NeedsLogin: f.kind == "needs_login", Reason: f.err.Message}, nil
 }
 
-// needsLogin returns the error that asks for a login and names the command.
+// needsLogin returns the error that asks for a login and names the command. This and the
+// functions below are pure.
 func needsLogin(reason, server, tenant string) *sdk.Error {
 	return &sdk.Error{
 		Code: sdk.NeedsLogin, Reason: "needs_login",

@@ -27,6 +27,7 @@ var strikePauses = [maxStrikes]time.Duration{0, 5 * time.Second, 30 * time.Secon
 // Some transports do not say which credential a refusal is about. For these it
 // counts recent uses. Each use can be refused once. Shortly after a replacement, as
 // many refusals as there were recent uses are attributed to the old credential.
+// Broker.Challenge and the queries are the users.
 type rejections struct {
 	generation int         // number of replacements
 	name       string      // of the current credential, for transports
