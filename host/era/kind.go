@@ -2,7 +2,8 @@ package era
 
 import "github.com/junctor-mcp/junctor/host/mcp"
 
-// An Era is what a client can read: the messages of one era, or of both.
+// An Era is what a client can read: the messages of one era, or of both. It is a value.
+// httpserver decides it for a request with a header, and the gateway for any other.
 type Era int
 
 // The eras.
