@@ -11,7 +11,8 @@ import (
 // A client is the other end of a request: a *Session is a legacy client, a *modernClient one that sends
 // requests without a session, and a *terminal the command line. Notifications go to the stream of the request.
 // The methods may be called from the goroutine of the request and from those that answer questions of servers.
-// Each implementation is in a file of its own: sessionclient.go, modernclient.go and terminal.go.
+// Each implementation is in a file of its own: sessionclient.go, modernclient.go and
+// terminal.go. setClient makes it part of a request.
 type client interface {
 	// era returns the era of the results that the client can read.
 	era() era.Era

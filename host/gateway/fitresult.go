@@ -13,7 +13,7 @@ import (
 
 // fitResult corrects the result of a server to what the revision of the client allows. It
 // does not look at a result that the scan found to be plain, which is nearly every one. It
-// changes the result of reply in place, on the goroutine of the call.
+// changes the result of reply in place, on the goroutine of the call. relay.go uses it.
 func fitResult(c *call, reply *upstream.Reply) error {
 	if blocks := shape.Blocks(c.method); blocks != "" && reply.Names.Plain(blocks) {
 		return nil

@@ -24,7 +24,8 @@ var nestedNames = map[string][]string{
 }
 
 // checkMemberNames refuses a request whose server could read another name than the gateway: one that differs
-// from a name of the protocol only in the case of its letters. It also notes whether there is a requestState.
+// from a name of the protocol only in the case of its letters. It also notes whether there is a
+// requestState. checkMethod calls it for each request. It is pure but for what it notes in r.
 func checkMemberNames(r *request) *rpcError {
 	for name, value := range mcp.Members(r.params) {
 		if known, wrong := caseVariant(name, paramNames); wrong {

@@ -10,7 +10,8 @@ import (
 // value. Above the number of principals, the tenant with most of them forgets its least recently used one, so
 // that no tenant makes others forget. It holds tasks and links to resources.
 //
-// It is not safe for concurrent use: its owner has a lock. find changes the order of use, too.
+// It is not safe for concurrent use: its owner has a lock (task.go and resourcelinks.go). find
+// changes the order of use, too.
 type principalLRU[V any] struct {
 	principals    *simplelru.LRU[string, *principalValues[V]] // by key of the principal
 	maxPrincipals int

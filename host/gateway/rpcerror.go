@@ -55,7 +55,7 @@ func faultError(err error, modern bool) *rpcError {
 	return &rpcError{raw: mcp.FaultError(err, modern), cause: err}
 }
 
-// asRPCError returns an error of a stage as this client gets it.
+// asRPCError returns an error of a stage as this client gets it. run calls it at the end of each request.
 func asRPCError(r *pendingRequest, err error) *rpcError {
 	if e, ok := errors.AsType[*rpcError](err); ok {
 		return e

@@ -2,8 +2,8 @@ package gateway
 
 import "github.com/junctor-mcp/junctor/host/event"
 
-// noteListening records that a modern client listens. This file adds the beginnings and ends of
-// sessions to the events that programs can watch. The audit log does not have them.
+// noteListening records that a modern client listens. This file adds the beginnings and ends of sessions to the
+// events that programs can watch; it does not wait. The audit log does not have them.
 func noteListening(r *pendingRequest) {
 	s, program := r.session, r.Client()
 	s.mu.Lock()

@@ -9,8 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// A state is the part of a legacy session that another process needs to resume it. Package
-// sessionstore keeps it at rest, as JSON: a release must read the states of earlier ones.
+// A state is the part of a legacy session that another process needs to resume it. Package sessionstore keeps
+// it at rest, as JSON: a release must read the states of earlier ones. State and Resume are the users.
 type state struct {
 	Principal     authn.Principal `json:"principal"`
 	Revision      mcp.Revision    `json:"revision"`
@@ -20,6 +20,7 @@ type state struct {
 }
 
 // State returns the input of Resume for this legacy session. It is nil before the handshake.
+// The transport may call it at any time.
 func (s *Session) State() []byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()

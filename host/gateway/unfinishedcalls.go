@@ -29,9 +29,9 @@ const (
 
 // unfinishedCalls holds the events of calls that have asked their clients something. The request that continues
 // a call has the same state and the same arguments, from the same principal. A call that its client does not
-// continue is recorded as timed out. Its methods may be called concurrently. It owns an event from add until a
-// request takes it, its time is over, or stop; then the recorder gets it. count is the number of calls, for
-// any, which takes no lock.
+// continue is recorded as timed out. The record has one. Its methods may be called concurrently. It owns an
+// event from add until a request takes it, its time is over, or stop; then the recorder gets it. count is the
+// number of calls, for any, which takes no lock.
 type unfinishedCalls struct {
 	to    audit.Recorder
 	count atomic.Int64

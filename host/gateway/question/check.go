@@ -33,7 +33,8 @@ func ServerFacing(caps []byte) []byte {
 }
 
 // Check returns a JSON-RPC error if a client with these capabilities cannot
-// answer a question, and nil otherwise.
+// answer a question, and nil otherwise. The functions of this file are pure. A Filter and
+// package gateway call them.
 func Check(caps []byte, method string, params []byte) (rpcErr []byte) {
 	capability, known := relayed[method]
 	switch {

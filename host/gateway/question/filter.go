@@ -15,7 +15,8 @@ type Filter struct {
 }
 
 // Settle answers a question of a server that no client with these capabilities gets: with the
-// roots, or with an error. settled is false for a question that the client gets.
+// roots, or with an error. settled is false for a question that the client gets. The goroutine
+// of the question calls it; it does not wait.
 func (f Filter) Settle(server string, caps []byte, method string, params []byte) (result, rpcErr []byte, settled bool) {
 	if f.GivesRoots(caps, method) {
 		return f.Roots, nil, true

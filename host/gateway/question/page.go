@@ -17,7 +17,8 @@ import (
 // person and open it, so an address that deceives, or that a browser does not
 // open as a page, goes to no client.
 
-// maxPageURL bounds the address of a page, in bytes.
+// maxPageURL bounds the address of a page, in bytes. The functions of this file are pure. A
+// Filter and the gateway check with them all pages that servers send users to.
 const maxPageURL = 8 << 10
 
 // checkPageURL returns an error if an address must not be shown to a user.
