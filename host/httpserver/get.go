@@ -50,7 +50,8 @@ func (srv *Server) get(w http.ResponseWriter, r *http.Request, p authn.Principal
 
 // startFrom sets the position where a stream begins. It is the position that
 // Last-Event-ID names, else the current one. The first common stream begins
-// with the session. It returns an error and a status to send.
+// with the session. It returns an error and a status to send. get calls it, before the reader
+// runs.
 func (l *logReader) startFrom(h http.Header, c *sessionClient) (*httpError, int) {
 	number, at, found, err := lastEvent(h)
 	if !found {

@@ -14,7 +14,8 @@ type AuditHealth struct {
 
 // health answers health checks without authentication. It returns only
 // statuses. Servers that are not reachable do not make the gateway unhealthy. The paths and the
-// members of the body are what monitoring reads: they must stay.
+// members of the body are what monitoring reads: they must stay. ServeHTTP calls it,
+// concurrently.
 func (srv *Server) health(w http.ResponseWriter, r *http.Request, settings *active) {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:

@@ -79,7 +79,8 @@ var (
 		reason: "response"}
 )
 
-// writeError answers a request with an error.
+// writeError answers a request with an error. The goroutine of the request calls it and the
+// other writers of this file.
 func writeError(w http.ResponseWriter, r *http.Request, status int, why *httpError) {
 	writeBody(w, status, why.body(mcp.Revision(r.Header.Get("Mcp-Protocol-Version")).Modern()))
 }

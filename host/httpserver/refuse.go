@@ -29,7 +29,8 @@ const unauthorizedBody = `{"jsonrpc":"2.0","error":{"code":-32001,"message":"una
 // identify returns the principal of a request. It answers a request without one: with
 // status 401, in the same time and with the same bytes for every reason, or with 503
 // while credentials cannot be checked. It blocks until refusalTime has passed for a request
-// that it refuses. The bytes of the refusal must be the same for every reason.
+// that it refuses. The bytes of the refusal must be the same for every reason. admit calls it
+// on the goroutine of the request.
 func (a *admission) identify(w http.ResponseWriter, r *http.Request, settings *active) (authn.Principal, bool) {
 	begun := time.Now()
 	p, err := authenticate(settings, r)

@@ -22,7 +22,7 @@ func setRequestID(w http.ResponseWriter, r *http.Request) {
 	w.Header()[requestIDHeader] = []string{tracing.NewRequestID()}
 }
 
-// requestID returns the id of a request.
+// requestID returns the id of a request. The functions of this file keep no state.
 func requestID(w http.ResponseWriter) string {
 	if id := w.Header()[requestIDHeader]; len(id) == 1 {
 		return id[0]

@@ -16,7 +16,8 @@ const EndpointPath = "/mcp"
 
 // resourceMetadata tells clients without credentials where to get a token (RFC 9728
 // section 2). It needs no authentication and has nothing but the configured issuers. Clients
-// find their authorization server with it: the members are those of RFC 9728.
+// find their authorization server with it: the members are those of RFC 9728. ServeHTTP calls
+// it, concurrently; it keeps no state.
 func (srv *Server) resourceMetadata(w http.ResponseWriter, r *http.Request, settings *active) {
 	if why := checkOrigin(r, settings); why != nil {
 		writeError(w, r, http.StatusForbidden, why)

@@ -23,7 +23,7 @@ func (srv *Server) Failed() <-chan error { return srv.failed }
 // ready delay, and still serves. Then it accepts no new requests, ends all streams and waits
 // for requests in flight. leave closes the address before that: a connection that nothing
 // accepts any longer would wait for the end of the process. It is called once and blocks until
-// all goroutines of the server have ended.
+// all goroutines of the server have ended. Package host calls it at the end of the service.
 func (srv *Server) Shutdown(l *Listener, leave func()) {
 	close(srv.leaving)
 	if delay := srv.active.Load().ReadyDelay; delay > 0 {
@@ -45,7 +45,8 @@ func (srv *Server) Shutdown(l *Listener, leave func()) {
 
 // drain stops accepting requests and waits for requests in flight. Meanwhile
 // each response closes its connection, so that no client sends a request into a
-// closed one. Requests that take longer than the drain time get an error.
+// closed one. Requests that take longer than the drain time get an error. Only Shutdown calls
+// it.
 func (srv *Server) drain(l *Listener, leave func()) {
 	close(srv.draining)
 	leave()

@@ -52,7 +52,7 @@ func (s *Socket) SetMode(mode fs.FileMode) error {
 func (s *Socket) Turn() net.Listener { return &turn{Socket: s, closed: make(chan struct{})} }
 
 // Listen listens at an address: "host:port", or "unix:" and a path. mode is the
-// file mode of a unix socket.
+// file mode of a unix socket. It does not wait for connections. The caller closes the socket.
 func Listen(ctx context.Context, address string, mode fs.FileMode) (*Socket, error) {
 	path, isUnix := strings.CutPrefix(address, unixPrefix)
 	if isUnix {

@@ -94,7 +94,7 @@ func streamEndOf(ctx context.Context) *streamEnd {
 // register registers a stream. The context ends with the request, or with a streamEnd
 // as its cause when the server ends the stream, which it does when the client's
 // credential expires. The caller calls done when the stream
-// has ended.
+// has ended. The handler of the stream calls it, on the goroutine of the request.
 func (srv *Server) register(s *clientStream, settings *active) (ctx context.Context, done func()) {
 	s.listener = listenerOf(s.request)
 	ctx, s.end = context.WithCancelCause(s.request.Context())

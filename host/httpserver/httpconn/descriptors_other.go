@@ -2,5 +2,6 @@
 
 package httpconn
 
-// descriptors returns 0, because the system has no such limit.
+// descriptors returns 0, because the system has no such limit. newLimiter calls it once for
+// each listener.
 func descriptors() int { return 0 }

@@ -10,7 +10,8 @@ import (
 // acknowledged returns how many bytes the client's system has acknowledged, and
 // whether others wait because that system has no space for them. Bytes in flight
 // do not count as waiting, because a lossy network is not the client's fault. ok
-// is false if the connection is not TCP.
+// is false if the connection is not TCP. Only the goroutine of closeUnread calls it, through
+// unread.check. It does not wait.
 func acknowledged(conn net.Conn) (acked uint64, waiting, ok bool) {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
