@@ -15,7 +15,7 @@ type Call struct {
 }
 
 // A Limiter bounds the rate and the concurrency of calls. Its methods may be called
-// concurrently. [Tools] is one.
+// concurrently. [Tools] is one. The gateway's stage limit uses it.
 type Limiter interface {
 	// Acquire takes a place for a call. It waits for it as long as the limit allows. The
 	// error is a [*RateError], a [*BusyError] or that of ctx. The caller calls release

@@ -42,7 +42,8 @@ func (r *LineRate) Allow(size int) bool {
 // Lines limits the log lines of each source, such as a server, in number and in
 // bytes. One source can neither fill the disk nor hide the lines of the others.
 // Lines drops and counts lines above the limit and logs the counts. Its methods
-// may be called concurrently. The maker calls Close.
+// may be called concurrently. The maker calls Close. Package host has one for servers, and
+// packages with refusals of clients have their own.
 type Lines struct {
 	log  hclog.Logger
 	kind string // what a source is, such as "server"

@@ -27,7 +27,7 @@ const reservePart = 8
 // request bodies, unwritten answers, queues and event logs. The limit holds in
 // total and, after SetShares, for each tenant and each principal. Its methods may be
 // called concurrently. A nil Memory has no limit. There is nothing to close. Holds must be
-// released.
+// released. Package host makes one for the messages of a process.
 type Memory struct {
 	most   atomic.Int64 // the limit in bytes
 	used   atomic.Int64

@@ -29,7 +29,8 @@ const (
 // ProcessMemory returns how many bytes the process may use: most, or less if its control
 // group or GOMEMLIMIT allows less. It leaves half of the group to plugins and servers, or a
 // quarter if most is configured. The functions of this file read the system; only SetGoMemory
-// changes something, for the whole process.
+// changes something, for the whole process. Package host calls them at the start and at
+// reloads; they do not wait.
 func ProcessMemory(most int64, configured bool) int64 {
 	most = partOf(groupMemory(os.DirFS("/")), most, configured)
 	if os.Getenv("GOMEMLIMIT") != "" {

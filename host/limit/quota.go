@@ -10,7 +10,8 @@ var ErrQuota = errors.New("the quota is used up")
 
 // A Quota limits how many units of something, such as requests in flight, are in
 // use at one time: in total, for each tenant and for each principal. Its methods may be
-// called concurrently. Units that were taken must be released once.
+// called concurrently. Units that were taken must be released once. Each package with a limit
+// of its own makes one.
 type Quota struct {
 	max  atomic.Int64
 	used atomic.Int64
