@@ -101,7 +101,7 @@ var upstreamDown = errorMapping{-32000, -31015, "upstream_down"}
 
 // FaultError returns the JSON-RPC error object for err, with the code of the era.
 // Its data holds the reason and the fault code. The data also holds the hint, the
-// retry delay, the timeout and the server, if known.
+// retry delay, the timeout and the server, if known. The gateway calls it; it is pure.
 func FaultError(err error, modern bool) []byte {
 	f := fault.As(err)
 	a, ok := errorMappings[f.Code]

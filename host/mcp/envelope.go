@@ -16,7 +16,8 @@ import (
 // Parse corrects what peers write in another way than the specification: a byte
 // order mark, null for an absent member of the message or of its params, the id 1.0,
 // and errors without the members of an error. The corrected values of the message do not alias
-// b. The message aliases b, which the caller must leave alone from then on.
+// b. The message aliases b, which the caller must leave alone from then on. Transports call it
+// for each message of a client, and upstreams for those of servers.
 func Parse(b []byte) (*Message, error) {
 	b = bytes.TrimPrefix(b, byteOrderMark)
 	var e envelope

@@ -37,7 +37,7 @@ func foreignWord(b []byte, i int) error {
 }
 
 // pathTo returns the names and indexes that lead to the value which begins at the end
-// of a text, such as result.content[0].text.
+// of a text, such as result.content[0].text. It is pure, as the rest of this file.
 func pathTo(prefix []byte) string {
 	var path strings.Builder
 	for range maxPathLevels {

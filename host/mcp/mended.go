@@ -5,7 +5,8 @@ import "unicode/utf8"
 // Mended returns a copy of a text in which bytes that JSON does not allow in strings are
 // replaced: a control character by its escape, and a byte that is no UTF-8 by U+FFFD. It
 // returns nil if there are none. Servers send them when they print terminal output, or text
-// in the code page of their system; without this, one item takes all others along.
+// in the code page of their system; without this, one item takes all others along. It is pure.
+// Only Repair calls it.
 func Mended(b []byte) []byte {
 	const hex = "0123456789abcdef"
 	mended := make([]byte, 0, len(b)+len(b)/16)

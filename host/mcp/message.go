@@ -116,7 +116,8 @@ func LastID(suffix []byte) ID {
 var lastID = regexp.MustCompile(`[{,]\s*"id"\s*:\s*(-?[0-9]+|"[^"\\]*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?}\s*$`)
 
 // RequestEnvelope returns the bytes before and after the params of a request. Set
-// params to false if the request has no params.
+// params to false if the request has no params. This and the functions below write messages;
+// upstream and the gateway call them. They are pure.
 func RequestEnvelope(id []byte, method string, params bool) (head, tail []byte) {
 	head = append(make([]byte, 0, 64+len(method)), `{"jsonrpc":"2.0","id":`...)
 	head = append(head, id...)

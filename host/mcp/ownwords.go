@@ -112,7 +112,7 @@ var ownReasons = func() map[string]bool {
 
 // ServerError returns the error of a server as clients get it. One that could be taken for an
 // error of Junctor has no code of Junctor and no members of Junctor in its data, and the
-// data has the original. Any other error keeps its bytes.
+// data has the original. Any other error keeps its bytes. The gateway calls it. It is pure.
 func ServerError(raw []byte) []byte {
 	if len(raw) == 0 || raw[0] != '{' {
 		return raw

@@ -26,7 +26,7 @@ var itemLists = []string{"tools", "prompts", "resources", "resourceTemplates"}
 // line cannot be read that way. Of a line longer than 2 MiB only bytes are replaced.
 //
 // Only messages of servers are repaired. What a client sends passes rules that must see what
-// a server will see. Only package upstream calls it.
+// a server will see. Only package upstream calls it. It is pure.
 func Repair(line []byte) (messages [][]byte, lost []string) {
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	mended := Mended(line)

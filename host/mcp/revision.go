@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// A Revision is a version of the MCP specification, named by its date.
+// A Revision is a version of the MCP specification, named by its date. This file has the words
+// of the specification: constants and tables that are only read. A new revision, method or
+// notification begins here.
 type Revision string
 
 // The revisions that Junctor supports, for clients and for servers.
