@@ -27,7 +27,8 @@ func (e Event) lasts() bool { return e == Quarantine || e == LoginFailed || e ==
 
 func keyOf(n *Notice) outageKey { return outageKey{n.Event, n.Server, n.Tenant} }
 
-// due reports whether a notice is to be sent, and how many were not before it.
+// due reports whether a notice is to be sent, and how many were not before it. Send calls due
+// and told.
 func (o outages) due(n *Notice, now time.Time) (repeats int, due bool) {
 	one := o[keyOf(n)]
 	if one == nil || !n.Event.lasts() {
