@@ -8,7 +8,7 @@ import (
 )
 
 // samePeer returns the process at the other end of a socket. It fails if the process
-// belongs to another user. attach calls it, with a connection that it keeps.
+// belongs to another user. attach calls it, with a connection that it keeps. It keeps no state.
 func samePeer(conn net.Conn) (pid int, err error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {

@@ -29,6 +29,7 @@ func digestName(path string) string {
 //
 // A cached digest may identify a manifest. It does not prove what the program is: verify
 // must succeed before the program runs, and a pin is compared with a computed digest only.
+// describe.go calls it, and the reading of a digest alone.
 func (s *knownPrograms) openRemembered(path string) (*program, error) {
 	dir := s.opts.Cache
 	b, err := openUnhashed(path)

@@ -26,7 +26,8 @@ func fileVersion(info fs.FileInfo) (version string, ok bool) {
 		st.Ctim.Nsec), true
 }
 
-// lastChange returns the later of the modification time and the change time.
+// lastChange returns the later of the modification time and the change time. The functions of
+// this file are pure.
 func lastChange(info fs.FileInfo) time.Time {
 	at := changeTime(info)
 	changed := time.Unix(at.Unix())

@@ -7,5 +7,5 @@ import (
 	"time"
 )
 
-// sameVersion compares it (fileinfo_unix.go).
+// sameVersion compares it (fileinfo_unix.go). It is pure.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

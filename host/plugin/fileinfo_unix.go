@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// ownedByUser reports whether a file belongs to the current user.
+// ownedByUser reports whether a file belongs to the current user. debugattach.go calls it, and
+// program.go calls sameVersion. The functions of this file are pure.
 func ownedByUser(info fs.FileInfo) bool {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	return ok && int(st.Uid) == os.Getuid()

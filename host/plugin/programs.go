@@ -35,7 +35,8 @@ type knownProgram struct {
 	before   []*program   // guarded like program; replaced files of the same program
 }
 
-// of returns the entry for a path, which may be empty.
+// of returns the entry for a path, which may be empty. describe.go calls it before anything is
+// known of a path.
 func (s *knownPrograms) of(path string) *knownProgram {
 	s.mu.Lock()
 	defer s.mu.Unlock()

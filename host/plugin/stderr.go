@@ -24,7 +24,8 @@ const (
 // keeps the last lines for faults and forwards lines to the logs within a rate limit.
 //
 // go-plugin's own reader would crash the host on {"@message": 1}, so it gets no input. A link,
-// or one describe, has it. Its methods may be called concurrently.
+// or one describe, has it. Its methods may be called concurrently. Readers of the process's
+// output call add, and errors call last.
 type journal struct {
 	logs    []hclog.Logger
 	conceal concealer
