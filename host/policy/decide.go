@@ -45,7 +45,8 @@ func (p *Policy) decide(q *Query) Decision {
 }
 
 // List decides whether a list shows an item to a principal. The verdict is
-// [Depends] if only the arguments of a call can decide.
+// [Depends] if only the arguments of a call can decide. It may be called concurrently, as all
+// methods of Policy.
 func (p *Policy) List(q *Query) Decision {
 	d := p.applyRules(q, q.Item.Kind == Tool, nil)
 	for _, o := range p.above {

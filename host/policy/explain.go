@@ -43,7 +43,8 @@ type RuleResult struct {
 }
 
 // Explain returns the decision of [Policy.Decide], or of [Policy.List] if undecided is
-// set, with everything that led to it.
+// set, with everything that led to it. The verb why, the console and the tests of policies call
+// it. It may be called concurrently.
 func (p *Policy) Explain(q *Query, undecided bool) Explanation {
 	x := p.explain(q, undecided)
 	for _, o := range p.above {

@@ -4,7 +4,8 @@ import "github.com/junctor-mcp/junctor/host/condition"
 
 // Narrow returns what the policy asks of the arguments of a tool that is listed because
 // they decide: constraints that every allowed call meets. exact is true if every call that
-// meets them is allowed, with or without an approval.
+// meets them is allowed, with or without an approval. The gateway calls it for lists and for
+// errors about arguments. It may be called concurrently.
 func (p *Policy) Narrow(q *Query) (all []condition.Constraint, exact bool) {
 	all, exact = p.narrow(q)
 	for _, o := range p.above {

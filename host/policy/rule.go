@@ -17,7 +17,7 @@ type rule struct {
 	text   string // what decisions cite
 }
 
-// compile sorts rules by effect.
+// compile sorts rules by effect. New and Under call it.
 func (p *Policy) compile(all []Rule) []*rule {
 	var rules []*rule
 	for _, one := range all {

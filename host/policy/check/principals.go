@@ -28,7 +28,7 @@ func (p NamedPrincipal) String() string {
 
 // NamedPrincipals returns the principals that the configuration names: the command line,
 // the subjects of static tokens, and the subjects, groups and roles of the policies. A subject that
-// is named twice for one tenant and issuer is there once.
+// is named twice for one tenant and issuer is there once. The functions of this file are pure.
 func NamedPrincipals(c *config.Config) []NamedPrincipal {
 	all := []NamedPrincipal{{Who: authn.Local()}}
 	index := func(h policy.Holder) int {

@@ -15,7 +15,7 @@ type Result struct {
 	Passed bool
 }
 
-// An Explainer explains the decisions of a policy.
+// An Explainer explains the decisions of a policy. A host.App is one.
 type Explainer interface {
 	// Explain returns how the policy decides about the item of a query, which is tool if it
 	// is a tool. args are the arguments as a client sends them.
@@ -25,7 +25,8 @@ type Explainer interface {
 }
 
 // RunTests runs the test blocks of a configuration. It asks no server: a tool is classified
-// by its name and the configuration.
+// by its name and the configuration. The verbs policy test and reload's preview of changes call
+// it.
 func RunTests(c *config.Config, p Explainer) (all []Result) {
 	for _, t := range c.Tests {
 		for _, u := range t.Uses {

@@ -17,7 +17,8 @@ import (
 )
 
 // Tests reports names in the test blocks that are not known. Such a test passes or fails for
-// another reason than its author thinks.
+// another reason than its author thinks. The verb that runs test blocks calls it first. The
+// functions of this file are pure.
 func Tests(c *config.Config, in *catalog.Catalog) (all source.Diagnostics) {
 	roles := slices.Concat(c.Policy.Roles, c.Managed.Policy.Roles)
 	var groups []string
