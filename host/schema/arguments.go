@@ -19,7 +19,8 @@ import (
 //
 // Arguments reports only impossible keys and values that cannot be typed; use
 // [Schema.Check] to validate the result. It returns no arguments if there are
-// problems. A schema with a [VetError] is ignored.
+// problems. A schema with a [VetError] is ignored. Package arguments of the command line calls
+// it; it is pure.
 func Arguments(inputSchema []byte, words []string) (json.RawMessage, []Problem) {
 	d, err := vet(inputSchema)
 	if err != nil {

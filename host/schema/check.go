@@ -14,7 +14,7 @@ const (
 	maxFound  = 20        // reported problems
 )
 
-// A Problem is an error at one place of an instance.
+// A Problem is an error at one place of an instance. It is a value.
 type Problem struct {
 	// Path is the place: repo.owner, items[3].name, or "" for the whole instance.
 	Path    string
@@ -37,7 +37,8 @@ func (p Problem) String() string {
 // The time is bounded: Check rejects an instance whose validation would take more than
 // about half a second. That requires an instance with more than a million values, or a
 // schema that multiplies the work: nested allOf on the same property, uniqueItems on
-// thousands of objects, or a large pattern on a long string.
+// thousands of objects, or a large pattern on a long string. The gateway calls it for each
+// call, and the command line and the console before. It may be called concurrently.
 func (s *Schema) Check(instance []byte) (problems []Problem) {
 	if len(instance) > maxInstance {
 		return whole("is larger than %d MiB", maxInstance>>20)

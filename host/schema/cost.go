@@ -56,7 +56,8 @@ func (s *subschema) tooLong() error {
 }
 
 // markStrict marks the schemas below keywords that invert acceptance. No part of
-// these schemas may be ignored.
+// these schemas may be ignored. The functions of this file change only the document that is
+// being vetted.
 func (w *walker) markStrict() {
 	var todo []*subschema
 	mark := func(s *subschema) {

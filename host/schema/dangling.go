@@ -4,7 +4,7 @@ import "slices"
 
 // cutDangling deletes the references that have no target in the document, so that their
 // schemas accept more. It fails if the whole schema may then accept less. It changes the
-// document of the porting.
+// document of the porting. Portable and Repair call it, on a document of their own.
 func (p *porting) cutDangling() error {
 	for _, ref := range p.dangling {
 		s, key := ref.from, ref.keyword

@@ -16,6 +16,7 @@ type decoder struct {
 	values int
 }
 
+// Check calls it for instances that quick did not accept.
 func decode(instance []byte) (any, *Problem) {
 	d := decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(instance), lenient)}
 	v, err := d.value()

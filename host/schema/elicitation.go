@@ -14,7 +14,8 @@ import (
 // choice: enum (with enumNames), or oneOf of const and title. A number or integer may
 // have bounds. A boolean has no constraints. An array is a multiple choice: its items
 // are strings with an enum, or an anyOf of const and title. Unknown keywords are
-// allowed. Errors are *VetError.
+// allowed. Errors are *VetError. Package gateway/question calls it for each elicitation of a
+// server; it is pure.
 func VetElicitation(raw []byte) error {
 	d, err := vet(raw)
 	if err != nil {

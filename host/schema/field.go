@@ -38,7 +38,7 @@ type Field struct {
 }
 
 // Fields returns the fields of a form for an object schema, in document order. It returns
-// none if the schema has a [VetError].
+// none if the schema has a [VetError]. It is pure.
 func Fields(inputSchema []byte) (all []Field) {
 	d, err := vet(inputSchema)
 	if err != nil {

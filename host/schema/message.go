@@ -14,7 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/suggest"
 )
 
-// leaf returns the finding for an error without causes.
+// leaf returns the finding for an error without causes. explain.go calls it. The functions of
+// this file are pure.
 func (x explainer) leaf(e *jsonschema.ValidationError) finding {
 	f := x.at(e)
 	switch k := e.ErrorKind.(type) {

@@ -18,7 +18,8 @@ type Restriction struct {
 
 // Narrow adds restrictions to a schema of an object: const, enum or pattern of the
 // property, and required. A property that the schema does not mention is added. What is
-// no JSON object stays as it is. The result is only shown to clients.
+// no JSON object stays as it is. The result is only shown to clients. The gateway calls it for
+// lists; it is pure.
 func Narrow(raw []byte, all []Restriction) []byte {
 	if len(all) == 0 {
 		return raw

@@ -83,7 +83,8 @@ func quote(s string, most int) string {
 	return strconv.QuoteToGraphic(s)
 }
 
-// shorten truncates a text and replaces invisible characters by a dot.
+// shorten truncates a text and replaces invisible characters by a dot. The functions of this
+// file are pure; all messages of the package use them.
 func shorten(s string, most int) string {
 	return strings.Map(func(r rune) rune {
 		if !strconv.IsGraphic(r) {

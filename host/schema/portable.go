@@ -18,7 +18,8 @@ import (
 // A keyword that does not fit is left out, because then the schema only accepts more;
 // left has the paths. Portable fails if the schema would accept less. A schema that fits
 // keeps its bytes. portable is nil, and left the root, if the schema demands nothing: it
-// says nothing of results, but clients expect structured content because of it.
+// says nothing of results, but clients expect structured content because of it. The catalog
+// calls it for output schemas.
 func Portable(raw []byte) (portable []byte, left []string, err error) {
 	doc, err := vetExceptDangling(raw)
 	if err != nil {

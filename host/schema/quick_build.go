@@ -11,7 +11,8 @@ const unbounded = math.MaxInt
 
 // newQuick builds a quick, once for each schema, from the compiled schema, so that both use the
 // same schema. Unsupported parts become unsure, and every instance with such a part is left to
-// the library.
+// the library. build calls it. The functions of this file change only the quick that is being
+// built.
 func newQuick(s *jsonschema.Schema) *quick {
 	return quickOf(s, map[*jsonschema.Schema]*quick{})
 }

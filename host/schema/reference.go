@@ -57,7 +57,8 @@ func (w *walker) refer(s *subschema, keyword string, v *node) error {
 }
 
 // resolve finds the target of every reference. A target may be outside of all known
-// keywords ("#/components/schemas/Pet"). It is walked then and may add references.
+// keywords ("#/components/schemas/Pet"). It is walked then and may add references. vet calls it
+// once, after the walk.
 func (w *walker) resolve() error {
 	if w.dynamic && w.embedded {
 		// A dynamic reference would then depend on the resource.

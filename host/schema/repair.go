@@ -12,7 +12,7 @@ import (
 // A keyword with a value that is not valid gets the value that its author meant, where an
 // older dialect defines it. Otherwise the keyword is left out, because then the schema only
 // accepts more; left has the paths. Repair fails if the schema would accept less. A valid
-// schema keeps its bytes.
+// schema keeps its bytes. The catalog calls it for input schemas.
 func Repair(raw []byte) (repaired []byte, left []string, err error) {
 	doc, err := vetExceptDangling(raw)
 	if err != nil {

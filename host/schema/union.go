@@ -53,7 +53,8 @@ func sameType(values []any, got any) bool {
 	return slices.ContainsFunc(values, func(v any) bool { return typesOf(v) == typesOf(got) })
 }
 
-// mergeTypes merges branches that each expect a type and nothing else. The types of here are empty.
+// mergeTypes merges branches that each expect a type and nothing else. The types of here are
+// empty. The functions of this file are pure.
 func mergeTypes(here finding, branches [][]finding) (finding, bool) {
 	for _, found := range branches {
 		if len(found) != 1 || found[0].types == nil || len(found[0].loc) != len(here.loc) {

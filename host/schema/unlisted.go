@@ -9,7 +9,7 @@ import (
 // Unlisted reports top-level arguments that are valid only because the schema allows
 // additional properties. They may be typing mistakes. If the schema allows others
 // explicitly, Unlisted reports only names near a listed one. It reports none if the
-// schema lists no properties or has a [VetError].
+// schema lists no properties or has a [VetError]. The command line calls it; it is pure.
 func Unlisted(inputSchema, args []byte) []Problem {
 	d, err := vet(inputSchema)
 	if err != nil {

@@ -42,7 +42,8 @@ func (e *VetError) Error() string {
 // recursion and never panics. Errors are *VetError.
 //
 // A schema that passes is safe to compile; [Compile] checks its meaning. The document is the
-// caller's own.
+// caller's own. Every function of the package that takes a raw schema calls it first; it may be
+// called concurrently.
 func vet(raw []byte) (*document, error) {
 	doc, err := vetExceptDangling(raw)
 	if err == nil && len(doc.dangling) > 0 {
