@@ -50,7 +50,7 @@ func (e *UnsafeError) Error() string { return e.Path + " " + e.Why }
 // OpenDir returns the keys and the uses of the tokens of all processes that use a directory.
 // The key file has a key a line: the first seals. OpenDir creates directory and file if
 // they are missing. The error is an [UnwritableError], an [UnsafeError], or that of a file that
-// cannot be read. It may block for lockTime.
+// cannot be read. It may block for lockTime. Package host calls it at the start of a process.
 func OpenDir(dir string) ([]Key, *File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, nil, &UnwritableError{dir, err}
