@@ -9,7 +9,8 @@ import (
 )
 
 // The functions of this file ask the system who can use a file. ownedByUser reports whether a
-// file belongs to the user of this process.
+// file belongs to the user of this process. disk.go and passwordfile.go call them; they keep no
+// state.
 func ownedByUser(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || int(s.Uid) == os.Geteuid()

@@ -125,7 +125,8 @@ func (u *User) storeGrants(ctx context.Context, name string, all []Recipient) er
 
 // GetFor returns a secret for a recipient. It fails with [fault.SecretUngranted] unless
 // the secret was granted to the recipient. users returns the recipients in the same
-// configuration that use the secret; they replace a pending grant.
+// configuration that use the secret; they replace a pending grant. Package host calls it for
+// each keyring() of a configuration.
 func (u *User) GetFor(ctx context.Context, name string, r Recipient, users func() []Recipient) ([]byte, error) {
 	value, err := u.Get(ctx, name)
 	if err != nil {

@@ -33,7 +33,7 @@ type PasswordOptions struct {
 // File, FD, the variables JUNCTOR_SECRETS_PASSWORD_FILE and
 // JUNCTOR_SECRETS_PASSWORD_FD, Kept, Prompt. Passwords claims the descriptor at once, so
 // that no child process inherits it. The returned function reads it on the first
-// call and keeps the text for later ones.
+// call and keeps the text for later ones. Package host calls it once for each encrypted file.
 func Passwords(o PasswordOptions) func(ctx context.Context, fresh bool) ([]byte, error) {
 	file, number := o.File, o.FD
 	var wrong error

@@ -30,7 +30,8 @@ func KeptPath(dir, encrypted string) string {
 	return filepath.Join(dir, name+".password")
 }
 
-// kept reads the kept password. found is false without one.
+// kept reads the kept password. found is false without one. The functions of this file keep no
+// state.
 func kept(path string) (password []byte, found bool, err error) {
 	if path == "" {
 		return nil, false, nil

@@ -25,7 +25,7 @@ const (
 const userScope = "user"
 
 // A Store stores secrets. [sdk.Vault] documents its methods. Its methods may be called
-// concurrently.
+// concurrently. Package host makes them; a Keeper calls them.
 type Store interface {
 	sdk.Secrets
 	Keys(ctx context.Context) ([]string, error)

@@ -29,7 +29,7 @@ func (v versions) read(of string) string {
 }
 
 // bump gives the secrets of an owner a new version. Errors are ignored: the secret is
-// stored, and other processes only notice it later.
+// stored, and other processes only notice it later. scope and User call it after each change.
 func (v versions) bump(of string) { v.write(of, rand.Text()) }
 
 func (v versions) write(of, text string) {
