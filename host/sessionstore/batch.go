@@ -109,7 +109,7 @@ type writable interface {
 type openFunc func(path string, flag int) (writable, error)
 
 // write writes the batch, through a buffer. A file that is written anew replaces the
-// other one, if there is one, at the end.
+// other one, if there is one, at the end. It runs on the goroutine of the disk.
 func (b *batch) write(open openFunc, w *bufio.Writer) error {
 	d := b.disk
 	if !b.whole {

@@ -5,7 +5,8 @@ import "sort"
 // overhead is the approximate size of an event without its data, in bytes.
 const overhead = 128
 
-// An Event is one message that was sent on a stream.
+// An Event is one message that was sent on a stream. Its data is immutable once it was
+// appended.
 type Event struct {
 	// Seq is the position, which Append assigns: 1 for the first event of a
 	// session, and increasing over all its streams. A restart leaves a gap.
