@@ -76,7 +76,7 @@ func nameOf(uri string) func(of []byte) []byte {
 }
 
 // Tool returns the definition of a tool without its schemas as clients can read it, and
-// the paths of what was left out.
+// the paths of what was left out. The catalog calls the functions of this file, which are pure.
 func Tool(raw []byte) (fitted []byte, left []string) { return definition(tool, raw) }
 
 // Prompt is Tool for a prompt.

@@ -23,7 +23,8 @@ const defaultLevelWord = "info"
 var textMembers = []string{"message", "msg", "text"}
 
 // LogMessage corrects the params of notifications/message to what the schema of MCP allows.
-// ok is false for params without any data.
+// ok is false for params without any data. The gateway calls it for each log message of a
+// server; it is pure.
 func LogMessage(params []byte) (fitted []byte, ok bool) {
 	if len(params) == 0 || params[0] != '{' {
 		return nil, false

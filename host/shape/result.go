@@ -22,7 +22,8 @@ func Blocks(method string) string {
 
 // Result returns the result of a request as a client of a revision can read it. uri is the
 // resource that the client asked for. Values that it cannot read become texts. A result
-// without anything readable is an error.
+// without anything readable is an error. The gateway calls it for results that are not plain;
+// it is pure.
 func Result(method string, raw []byte, revision mcp.Revision, uri string) ([]byte, error) {
 	c := reader{revision}
 	if kind, said := mcp.TextMember(raw, "resultType"); said && kind != "complete" {

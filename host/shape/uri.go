@@ -60,7 +60,7 @@ var webPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss"
 // NormalURI returns the form that the equivalent spellings of a URI have in common, as
 // section 6.2 of RFC 3986 defines it: percent-encoding, the case of the scheme and the host,
 // default ports and the empty path. Segments "." and ".." stay. Clients that parse URIs
-// send them in a form between the server's and this one.
+// send them in a form between the server's and this one. The functions of this file are pure.
 func NormalURI(uri string) string {
 	scheme, rest, ok := cutScheme(uri)
 	if !ok {
