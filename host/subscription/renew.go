@@ -27,7 +27,7 @@ func (s *Set) Restore(uris []string) {
 
 // Replace removes the subscriptions to a server that are of another version than the one
 // in effect, and returns their URIs for Renew. Listen requests with such a subscription
-// end, so that the client listens again.
+// end, so that the client listens again. Apply of the gateway calls it for each session.
 func (s *Set) Replace(server string, now Versions) (uris []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
