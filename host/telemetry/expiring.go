@@ -67,6 +67,7 @@ func (s statusSample) logins(all []control.Login) {
 	}
 }
 
+// The functions of this file keep no state.
 func oneIf(b bool) float64 {
 	if b {
 		return 1
