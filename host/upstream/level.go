@@ -13,7 +13,8 @@ const levelTime = 5 * time.Second
 
 // SetLevel sets the minimum severity of log messages from a legacy server. Modern
 // servers receive the level with each request. SetLevel does not block, but later
-// calls wait until the server has answered.
+// calls wait until the server has answered. The gateway calls it, also with locks of its own
+// held.
 func (u *Upstream) SetLevel(level string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

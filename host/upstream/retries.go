@@ -19,6 +19,7 @@ const (
 )
 
 // retries decide when the next attempt may be after a failure. The upstream's mu guards them.
+// The attempts and the ends of connections change them.
 type retries struct {
 	next   time.Time // earliest time of the next attempt
 	stamp  string    // the stamp of Options.Changed after the last attempt

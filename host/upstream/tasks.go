@@ -31,7 +31,7 @@ func withTaskCapability(params []byte) []byte {
 }
 
 // pollTask requests the state of a task and delivers it as a notification. It does
-// not block.
+// not block. A goroutine of its own polls.
 func (c *conn) pollTask(task string) {
 	p := &pending{method: mcp.MethodGetTask}
 	if c.writer.register(p) != nil {
