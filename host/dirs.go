@@ -32,7 +32,7 @@ const (
 // FindDirs returns the directories below JUNCTOR_HOME if it is set, and otherwise
 // those of the XDG variables. It creates the directory for sockets. It makes all
 // paths absolute, because plugins run in other directories. It is called once, at the start of
-// the program; Clean undoes what it creates.
+// the program; Clean undoes what it creates. Package invocation calls it.
 func FindDirs(lookup func(string) (string, bool)) (Dirs, error) {
 	get := func(name string) string { v, _ := lookup(name); return v }
 	home := get("HOME")

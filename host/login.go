@@ -102,7 +102,8 @@ func (c connector) dropLists(s *config.Server, failed error) {
 	}
 }
 
-// withLoginer calls f with an authorizer that may ask the person p.
+// withLoginer calls f with an authorizer that may ask the person p. It makes an authorizer for
+// one call of f and closes it.
 func (c connector) withLoginer(s *config.Server, tenant string, p sdk.Person, f func(sdk.Loginer) error) error {
 	if s.Auth == nil {
 		return fault.In(s.Name, fault.New(

@@ -26,7 +26,8 @@ func (g *generation) logLevel(s *config.Server) string {
 }
 
 // SetLogLevel sets the level of the log until the process ends: that of the process, or of
-// the messages of one server if server is not empty.
+// the messages of one server if server is not empty. The control socket calls it. It may be
+// called concurrently and does not wait.
 func (a *App) SetLogLevel(server, level string) error {
 	if server == "" {
 		if !slices.Contains(HostLevels, level) {

@@ -17,7 +17,7 @@ const maxSocketTable = 16 << 20
 // otherUser reports whether the peer of a TCP connection is a program of this machine that
 // another user than root runs. remote and local are the addresses of the connection as
 // this process sees them. The console asks before a one-time link counts. It reads the tables
-// of the system, on the goroutine of the request.
+// of the system, on the goroutine of the request. It keeps no state.
 func otherUser(remote, local string) bool {
 	peer, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // read reads the configuration. The generation is nil exactly when a diagnostic is an
 // error. It gets a number. It blocks while plugins describe themselves. It changes nothing that
 // is in effect but the masks of secrets: the caller drops the generation's mask if the
-// generation does not take effect.
+// generation does not take effect. Load and Reload call it.
 func (p *Process) read(ctx context.Context, content *review.Content, number int) (*generation, source.Diagnostics) {
 	o := p.opts
 	g := &generation{

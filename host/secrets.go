@@ -57,7 +57,7 @@ func NewSecrets(o Options, sup *plugin.Supervisor) *Secrets {
 }
 
 // openSecrets returns the secrets in the store of the configuration. o has the sources of
-// the password.
+// the password. The start and the reload call it.
 func (c connector) openSecrets(o Options) *Secrets {
 	s := c.openStore(o)
 	s.reveal = c.p.redactor.keep

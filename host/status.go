@@ -23,7 +23,8 @@ const pluginStatusTime = time.Second
 const needsAuth = "needs_auth"
 
 // Status returns what the process knows about itself. It contacts no server. The
-// fields that describe how the process was started are left to the caller.
+// fields that describe how the process was started are left to the caller. The control socket
+// and metrics call it, concurrently.
 func (a *App) Status(ctx context.Context) *control.Status {
 	return report{a, a.current.Load()}.status(ctx)
 }

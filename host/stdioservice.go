@@ -22,7 +22,7 @@ func (a *App) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error
 }
 
 // A StdioClient is the client on standard input and output of a process that serves over
-// HTTP, too.
+// HTTP, too. The verb serve makes it; ServeHTTP ends it.
 type StdioClient struct {
 	In  io.Reader
 	Out io.Writer

@@ -16,7 +16,8 @@ import (
 )
 
 // clientUses returns what principals use of the limits that clients share. This file is the
-// part of the status about principals and tenants.
+// part of the status about principals and tenants. The functions of this file may be called
+// concurrently.
 func (r report) clientUses() []control.ClientUse {
 	uses := map[limit.Owner]*control.ClientUse{}
 	of := func(o limit.Owner) *control.ClientUse {
