@@ -11,10 +11,10 @@ import (
 	"strconv"
 )
 
-// This file checks archives; prune.go writes them. VerifyAll checks the archives of a log and
-// the log itself, and that each continues the one before. heads are those for [Reader.Verify].
-// Of heads, those older than one that an archive has need no row: the newer one proves the
-// same. It blocks while it reads all rows, and may run while the log is written.
+// VerifyAll checks the archives of a log and the log itself, and that each continues the one
+// before. heads are those for [Reader.Verify]. Of heads, those older than one that an archive
+// has need no row: the newer one proves the same. This file checks archives, and prune.go
+// writes them. VerifyAll blocks while it reads all rows, and may run while the log is written.
 func VerifyAll(ctx context.Context, path string, heads []string) ([]*Report, error) {
 	r, err := OpenReader(path)
 	if err != nil {

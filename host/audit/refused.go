@@ -10,8 +10,7 @@ import (
 // Clients without a credential cause a row for each attempt. They must not fill the disk, nor
 // bury the rows of others.
 const (
-	// rows of kind AuthFailure. Log.add and the writer use what counts them.
-	refusedPerSecond = 1
+	refusedPerSecond = 1 // rows of kind AuthFailure
 	refusedAtOnce    = 500
 	refusedEvery     = 10 * time.Second // between two rows that count the others
 )

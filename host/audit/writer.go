@@ -81,7 +81,7 @@ func (w *writer) end() {
 	<-w.done
 }
 
-// It runs on a goroutine of its own; all methods below run there.
+// run writes until end is called, on a goroutine of its own. All methods below run there.
 func (w *writer) run() {
 	defer close(w.done)
 	defer func() {

@@ -8,8 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/upstream"
 )
 
-// Get and Acquire open connections with it. withEviction calls open with mu held. If a limit is
-// reached, it closes an unused connection and calls open once more. It may block while the
+// withEviction calls open with mu held. If a limit is reached, it closes an unused connection
+// and calls open once more. Get and Acquire open connections with it. It may block while the
 // connection is closed, without mu.
 func (p *Pool[P, X]) withEviction(server string, who authn.Principal, open func() error) error {
 	p.mu.Lock()

@@ -51,7 +51,8 @@ func (v *accessView) fields() map[string]*string {
 	}
 }
 
-// The goroutine of the request runs it and explainAccess, which keep no state.
+// showAccess writes the form with the values of a link. The goroutine of the request runs it and explainAccess,
+// which keep no state.
 func showAccess(w http.ResponseWriter, r *http.Request, q *request) error {
 	var v accessView
 	for name, field := range v.fields() {

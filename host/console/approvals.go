@@ -34,7 +34,8 @@ func (q *request) approvals() []control.Approval {
 	return q.sources.Approvals.Calls(q.person(), q.role >= viewer)
 }
 
-// The goroutine of the request runs it and answerApproval, which keep no state.
+// showApprovals writes the page. The goroutine of the request runs it and answerApproval, which
+// keep no state.
 func showApprovals(w http.ResponseWriter, _ *http.Request, q *request) error {
 	var v approvalsView
 	shown := 0

@@ -40,7 +40,8 @@ func (v *auditView) filter() AuditFilter {
 	return f
 }
 
-// The goroutine of the request runs it, and waits for the search. It keeps no state.
+// showAudit writes the page of the rows that the form selects. The goroutine of the request
+// runs it, and waits for the search. It keeps no state.
 func showAudit(w http.ResponseWriter, r *http.Request, q *request) error {
 	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxName) }
 	v := auditView{

@@ -25,7 +25,7 @@ type reloaded struct {
 	Text   string // diagnostics
 }
 
-// The goroutine of the request runs it; it keeps no state.
+// showConfiguration writes the page. The goroutine of the request runs it; it keeps no state.
 func showConfiguration(w http.ResponseWriter, r *http.Request, q *request) error {
 	q.showConfigurationView(w, r, http.StatusOK, nil)
 	return nil

@@ -34,7 +34,7 @@ type eventRow struct {
 	Details []Detail
 }
 
-// The goroutine of the request runs it; it keeps no state.
+// showEvents writes the page. The goroutine of the request runs it; it keeps no state.
 func showEvents(w http.ResponseWriter, r *http.Request, q *request) error {
 	get := r.URL.Query().Get
 	v := eventsView{Group: get("type"), Server: get("server"), Groups: eventGroups}

@@ -68,8 +68,8 @@ func (q *request) itemOf(sent url.Values) (*itemView, error) {
 	return v, nil
 }
 
-// The goroutine of the request runs it and readItem, which waits for the server. They keep no
-// state.
+// showItem writes the page of an item. The goroutine of the request runs it and readItem, which
+// waits for the server. They keep no state.
 func showItem(w http.ResponseWriter, r *http.Request, q *request) error {
 	v, err := q.itemOf(r.URL.Query())
 	if err != nil {

@@ -36,7 +36,7 @@ func (i itemRow) Type() string {
 	return kind
 }
 
-// The goroutine of the request runs it; it keeps no state.
+// showItems writes the page. The goroutine of the request runs it; it keeps no state.
 func showItems(w http.ResponseWriter, r *http.Request, q *request) error {
 	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxQuery) }
 	v := itemsView{Query: get("q"), Server: get("server"), Kind: get("kind"), Kinds: itemKinds}

@@ -37,7 +37,7 @@ type logRow struct {
 	Texts   []Detail // in full, of a record that is long
 }
 
-// The goroutine of the request runs it; it keeps no state.
+// showLog writes the page. The goroutine of the request runs it; it keeps no state.
 func showLog(w http.ResponseWriter, r *http.Request, q *request) error {
 	st := q.sources.Process.Status(r.Context())
 	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxQuery) }

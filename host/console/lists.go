@@ -10,8 +10,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/control"
 )
 
-// This file has the pages that only show a list, and that of the charts. The goroutine of the
-// request runs the functions of this file, which keep no state.
+// showSessions writes the page of the sessions. This file has the pages that only show a list,
+// and that of the charts. The goroutine of the request runs their functions, which keep no
+// state.
 func showSessions(w http.ResponseWriter, r *http.Request, q *request) error {
 	q.show(w, http.StatusOK, "sessions", "Sessions", struct {
 		*control.Status

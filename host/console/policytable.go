@@ -37,7 +37,7 @@ type policyCell struct {
 	Link    string // to the page that explains it; empty: it would have a secret
 }
 
-// The goroutine of the request runs it; it keeps no state.
+// showPolicy writes the page. The goroutine of the request runs it; it keeps no state.
 func showPolicy(w http.ResponseWriter, r *http.Request, q *request) error {
 	get := func(name string) string { return cutBytes(strings.TrimSpace(r.URL.Query().Get(name)), maxQuery) }
 	v := policyView{Query: get("q"), Server: get("server"), Who: get("who")}

@@ -22,7 +22,7 @@ type references struct {
 	texts texts
 }
 
-// Only newViews calls it.
+// newReferences returns references with a new key. Only newViews calls it.
 func newReferences(t texts) *references {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // it never fails

@@ -18,7 +18,8 @@ type serversView struct {
 	Held    map[string]int // tools that are held back, by server
 }
 
-// The goroutine of the request runs it, showServer and restartServer, which keep no state.
+// showServers writes the page of all servers. The goroutine of the request runs it, showServer
+// and restartServer, which keep no state.
 func showServers(w http.ResponseWriter, r *http.Request, q *request) error {
 	v := serversView{Status: q.sources.Process.Status(r.Context()), Held: q.sources.Pins.Held()}
 	for _, s := range v.Status.Servers {

@@ -51,7 +51,8 @@ func pageNumber(r *http.Request) int {
 	return n
 }
 
-// The goroutine of the request runs it and showTool, which keep no state.
+// showTools writes the page of all tools. The goroutine of the request runs it and showTool,
+// which keep no state.
 func showTools(w http.ResponseWriter, r *http.Request, q *request) error {
 	all := q.sources.Tools.List()
 	v := toolsView{Query: cutBytes(strings.TrimSpace(r.URL.Query().Get("q")), maxQuery),

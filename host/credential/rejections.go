@@ -21,8 +21,8 @@ const (
 // refusal, if the provider has no replacement.
 var strikePauses = [maxStrikes]time.Duration{0, 5 * time.Second, 30 * time.Second}
 
-// The broker's mu guards rejections, as part of a cachedCredential. It counts the credentials
-// that the server refused.
+// rejections counts the credentials that the server refused. The broker's mu guards it, as part
+// of a cachedCredential.
 //
 // Some transports do not say which credential a refusal is about. For these it
 // counts recent uses. Each use can be refused once. Shortly after a replacement, as

@@ -147,7 +147,7 @@ type target struct {
 	failed  time.Time // of the last failed attempt
 }
 
-// It runs on a goroutine of its own.
+// run sends lines until ending is closed, on a goroutine of its own.
 func (t *target) run(ctx context.Context, ending <-chan struct{}) {
 	defer t.to.close()
 	defer t.setFailing(false)

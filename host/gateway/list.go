@@ -26,8 +26,8 @@ const (
 	firstListTime = 3 * time.Second
 )
 
-// This file serves the four methods for lists, on the goroutine of the request. The lists are
-// those of the catalog; this file leaves out what the policy denies.
+// listTools serves tools/list. The methods for lists run on the goroutine of the request. The
+// lists are those of the catalog; this file leaves out what the policy denies.
 func listTools(ctx context.Context, u *use) (response, error) {
 	snapshot, partial := awaitLists(ctx, u, upstream.Tools, toolLists)
 	if u.session != nil && mcp.Member(u.params, "cursor") == nil { // further pages may be of a later snapshot
@@ -149,7 +149,8 @@ func list(
 	return response{result: append(page, '}')}, nil
 }
 
-// Clients send a cursor back as they got it. Its form is private to this file.
+// cursor returns the text that stands for a place in a list. Clients send it back as they got
+// it; its form is private to this file.
 func cursor(i int) string {
 	return base64.RawURLEncoding.EncodeToString(strconv.AppendInt(nil, int64(i), 10))
 }

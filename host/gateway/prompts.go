@@ -32,7 +32,7 @@ func (u *use) setPrompt(p *catalog.Prompt) {
 	}
 }
 
-// It is the stage validate; it keeps no state.
+// validatePrompt is the stage validate of prompts/get; it keeps no state.
 func validatePrompt(_ context.Context, u *use) error {
 	var missing []string
 	for _, a := range u.prompt.Arguments {

@@ -20,12 +20,11 @@ import (
 // the gateway may ask the client; the state of a modern server is in the token. The token is bound to the
 // principal, the server, the method and the params, expires, and is used once. No other state reaches a server.
 
-// The kinds of states.
+// The kinds of states. The values are in tokens that clients hold: they must stay.
 const (
-	// holds the state of a modern server. The values are in tokens that clients hold: they must stay.
-	stateOfServer   byte = iota + 1
-	stateOfCall          // continues a suspended call, which has the id of the token
-	stateOfApproval      // continues a request that its person was asked to approve
+	stateOfServer   byte = iota + 1 // holds the state of a modern server
+	stateOfCall                     // continues a suspended call, which has the id of the token
+	stateOfApproval                 // continues a request that its person was asked to approve
 )
 
 // stateTime is the time in which a client can come back with a state.

@@ -7,7 +7,7 @@ import (
 
 // A Session is the client of legacy requests. A nil one is that of a request without a session.
 
-// This file is the Session as a client; the methods may be called concurrently.
+// era implements client, as the other methods of this file do. They may be called concurrently.
 func (*Session) era() era.Era { return era.Legacy }
 
 func (s *Session) program() string {

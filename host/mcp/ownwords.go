@@ -19,9 +19,8 @@ const OwnMeta = "junctor/"
 var freeData = []string{"structuredContent", "inputSchema", "outputSchema", "requestedSchema", "arguments", "input",
 	"data", "metadata"}
 
-// This file removes what only Junctor may say from values of others. WithoutOwnMeta returns a
-// value without the members of its _meta, and of every _meta in it, whose names are Junctor's.
-// A value without any keeps its bytes.
+// WithoutOwnMeta returns a value without the members of its _meta, and of every _meta in it,
+// whose names are Junctor's. A value without any keeps its bytes.
 func WithoutOwnMeta(value []byte) []byte {
 	if !mayHaveOwnMeta(value) {
 		return value

@@ -33,9 +33,9 @@ var reservedHeaders = []string{
 // reservedPrefixes are prefixes of further reserved headers.
 var reservedPrefixes = []string{"Mcp-", "Proxy-", "Sec-"}
 
-// This file checks what auth providers return; it keeps no state. checkCredential rejects a
-// credential that must not be added to a request. The error names the header or member and
-// never contains a value.
+// checkCredential rejects a credential that must not be added to a request. The error names the
+// header or member and never contains a value. This file checks what auth providers return, and
+// keeps no state.
 func checkCredential(c sdk.Credential) error {
 	if n := len(c.Headers) + len(c.Query); n > credentialMembers {
 		return fmt.Errorf("it has %d headers and query members, the limit is %d", n, credentialMembers)

@@ -14,9 +14,9 @@ func changeTime(info fs.FileInfo) syscall.Timespec {
 	return syscall.Timespec{}
 }
 
-// This file and its siblings tell whether a program's file has changed. fileVersion identifies
-// a file and its content. A writer cannot reset the change time. ok is false if the system does
-// not tell.
+// fileVersion identifies a file and its content. A writer cannot reset the change time. ok is
+// false if the system does not tell. This file and its siblings tell whether a program's file
+// has changed.
 func fileVersion(info fs.FileInfo) (version string, ok bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,5 +7,6 @@ import (
 	"time"
 )
 
-// sameVersion compares it (fileinfo_unix.go). It is pure.
+// changeTime returns the time of the last change of the file or its attributes. sameVersion
+// compares it (fileinfo_unix.go). It is pure.
 func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

@@ -10,10 +10,10 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// This file makes faults of the ends of processes and the errors of plugins. connectionEnded
-// handles the end of the connection. broke is the protocol violation, or nil if the plugin
-// closed the connection. The process is useless without a connection. The goroutine that
-// notices the end calls it, once for each link.
+// connectionEnded handles the end of the connection. broke is the protocol violation, or nil if
+// the plugin closed the connection. The process is useless without a connection. The goroutine
+// that notices the end calls it, once for each link. This file makes faults of the ends of
+// processes and of the errors of plugins.
 func (l *link) connectionEnded(broke error) {
 	close(l.lost)
 	if broke != nil {

@@ -2,8 +2,8 @@ package schema
 
 import "fmt"
 
-// This file is a step of vet. bound rejects endless cycles, and schemas that are too expensive
-// to apply to one value.
+// bound rejects endless cycles, and schemas that are too expensive to apply to one value. It is
+// a step of vet.
 func (w *walker) bound() error {
 	for _, s := range w.all {
 		if err := s.measure(0); err != nil {

@@ -16,7 +16,8 @@ type decoder struct {
 	values int
 }
 
-// Check calls it for instances that quick did not accept.
+// decode returns an instance as the library takes it. Check calls it for instances that quick
+// did not accept.
 func decode(instance []byte) (any, *Problem) {
 	d := decoder{Decoder: jsontext.NewDecoder(bytes.NewBuffer(instance), lenient)}
 	v, err := d.value()

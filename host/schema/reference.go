@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// This file resolves references while a schema is vetted. identify registers the anchors of s
-// and its base URI.
+// identify registers the anchors of s and its base URI. This file resolves references while a
+// schema is vetted.
 func (w *walker) identify(s *subschema) error {
 	if w.dialect < draft2019 && s.node.get("$ref").str() != "" {
 		return nil // siblings of $ref are ignored

@@ -7,10 +7,10 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// This file is the part of explain.go for unions. union explains why no form of a union, anyOf
-// or oneOf, matches. It reports the errors of the form that was probably meant: it leaves out
-// forms for another type, then forms with another constant in a member, such as a
-// discriminator.
+// union explains why no form of a union, anyOf or oneOf, matches. It reports the errors of the
+// form that was probably meant: it leaves out forms for another type, then forms with another
+// constant in a member, such as a discriminator. This file is the part of explain.go for
+// unions.
 func (x explainer) union(e *jsonschema.ValidationError) []finding {
 	var branches [][]finding
 	for _, cause := range e.Causes {

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// The functions of this file ask the system who can use a file. ownedByUser reports whether a
-// file belongs to the user of this process. disk.go and passwordfile.go call them; they keep no
-// state.
+// ownedByUser reports whether a file belongs to the user of this process. The functions of this
+// file ask the system who can use a file, and keep no state; disk.go and passwordfile.go call
+// them.
 func ownedByUser(info fs.FileInfo) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	return !ok || int(s.Uid) == os.Geteuid()

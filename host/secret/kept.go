@@ -9,10 +9,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// This file is for the verb secret unlock; it may wait for a person. KeepPassword keeps the
-// password of the encrypted file, so that a process without a terminal can read secrets, and
-// returns the path. A password that exists is taken from its source and has to open the file.
-// For a file that does not exist yet it generates one. It fails if another store is in use.
+// KeepPassword keeps the password of the encrypted file, so that a process without a terminal
+// can read secrets, and returns the path. A password that exists is taken from its source and
+// has to open the file. For a file that does not exist yet it generates one. It fails if
+// another store is in use. It may wait for a person. This file is for the verb secret unlock.
 func (k *Keeper) KeepPassword(ctx context.Context) (path string, err error) {
 	err = k.do(ctx, func(s Store) error {
 		if f, ok := s.(*File); ok {

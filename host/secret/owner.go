@@ -33,7 +33,7 @@ func (k *Keeper) Changed(o Owner) string {
 	return k.versions().read(o.id()) + "/" + k.versions().read(userScope)
 }
 
-// It is immutable; its methods may be called concurrently.
+// A scope is the secrets of one owner. It is immutable; its methods may be called concurrently.
 type scope struct {
 	keeper *Keeper
 	owner  string

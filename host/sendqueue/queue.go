@@ -274,7 +274,7 @@ func (q *Queue) writeNow(m *Message) bool {
 	return written
 }
 
-// It runs on a goroutine of its own.
+// run writes queued messages until Close or an error of the sink, on a goroutine of its own.
 func (q *Queue) run() {
 	defer close(q.done)
 	var batch []Message

@@ -177,7 +177,7 @@ func (l *Log) dropLarge() {
 	}
 }
 
-// The caller holds mu.
+// count tells limits how many bytes the log holds now. The caller holds mu.
 func (l *Log) count() {
 	held := l.kept.bytes + l.transient.bytes
 	if l.closed {

@@ -10,8 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// This file corrects the blocks of content in results. resourceContent is a part of a resource,
-// in the result of resources/read or in a block.
+// resourceContent is a part of a resource, in the result of resources/read or in a block. This
+// file corrects the blocks of content in results.
 var resourceContent = objectOf(
 	required("uri", textOf()), optional("mimeType", textOf()), optional("text", textOf()), optional("blob", textOf()),
 	optional("_meta", meta))

@@ -11,7 +11,8 @@ import (
 const maxIssuers = 64
 
 // clients sends the metrics about the way in: certificates, keys of issuers, refusals and
-// persons that are asked. It is part of a collection; see status.go.
+// persons that are asked. It is part of a collection, on its goroutine; see status.go. The
+// methods of this file keep no state.
 func (s statusSample) clients(st *control.Status) {
 	s.certificates(st.Certificates)
 	s.issuers(st.Issuers)
@@ -67,7 +68,6 @@ func (s statusSample) logins(all []control.Login) {
 	}
 }
 
-// The functions of this file keep no state.
 func oneIf(b bool) float64 {
 	if b {
 		return 1
