@@ -5,10 +5,10 @@
 // also on a page. The package knows nothing of requests and sessions: package gateway asks the
 // client.
 //
-// pending.go and visits.go have the state of a session, which closes with it: the questions
+// pending.go and pages.go have the state of a session, which closes with it: the questions
 // without an answer and the pages that its user was sent to. filter.go decides about a question
-// with check.go (capabilities) and page.go (addresses); these three keep no state and may be
+// with check.go (capabilities) and pageaddress.go (addresses); these three keep no state and may be
 // used concurrently.
 //
-// Files, from the top: pending.go, visits.go, filter.go, check.go, page.go.
+// Files, from the top: pending.go, pages.go, filter.go, check.go, pageaddress.go.
 package question
