@@ -2,130 +2,38 @@
 // revisions up to 2025-11-25, with sessions and server requests, and the modern
 // ones from 2026-07-28 on, with multi-round-trip requests.
 //
-// Its functions are pure: from the bytes of one era to those of the other. The
-// package gateway calls them where a reply leaves for a client, and nowhere else.
+// Its functions are pure: from the bytes of one era to those of the other. era.go tells the
+// eras apart, and convert.go converts. Only package gateway converts: where a reply leaves for
+// a client, and where a client answers.
 //
 // The results, errors and questions are part of the protocol: what a client of an era gets may
 // change with the specification only.
 package era
 
-import (
-	"crypto/rand"
-	"fmt"
+import "github.com/junctor-mcp/junctor/host/mcp"
 
-	"github.com/junctor-mcp/junctor/host/mcp"
+// An Era is what a client can read: the messages of one era, or of both. It is a value.
+// httpserver decides it for a request with a header, and the gateway for any other.
+type Era int
+
+// The eras.
+const (
+	Both Era = iota // the command line shows results of both as the server made them
+	Legacy
+	Modern
 )
 
-// MaxQuestions bounds the questions that one result or error may ask at a time.
-const MaxQuestions = 32
-
-// IsInputRequired reports whether the result of a modern server asks for input
-// before there is a result (2026-07-28, "Multi Round-Trip Requests").
-func IsInputRequired(result []byte) bool { return resultType(result) == "input_required" }
-
-func resultType(result []byte) string {
-	kind, _ := mcp.TextMember(result, "resultType")
-	return kind
-}
-
-// ToLegacy returns the result of a modern server for a legacy client. Its error
-// names the type of a result that the legacy era does not have.
-func ToLegacy(result []byte) (_ []byte, err error) {
-	switch kind := resultType(result); kind {
-	case "", "complete":
-		return mcp.DeleteMember(result, "resultType"), nil
-	default:
-		return nil, UnknownResultType(kind)
+// Of returns the era of a message. A message is modern if its _meta or the version in a header says
+// so; header is empty without one. But initialize always begins a legacy session.
+func Of(m *mcp.Message, header mcp.Revision) Era {
+	if m.Method == mcp.MethodInitialize && mcp.Member(m.Params, "protocolVersion") != nil {
+		return Legacy
 	}
-}
-
-// An UnknownResultType is the type of a modern result that the legacy era does not
-// have.
-type UnknownResultType string
-
-func (t UnknownResultType) Error() string { return fmt.Sprintf("result of type %q", string(t)) }
-
-// ToModern returns the result of a legacy server for a modern client. leading holds
-// members, each with a comma, that precede those of the result: results are large,
-// and are not copied for that. names are the member names of the result.
-func ToModern(method string, result []byte, names mcp.Names) (leading, converted []byte) {
-	set := func(name, value string) {
-		if names.Maybe(name) && mcp.Member(result, name) != nil {
-			result = mcp.SetMember(result, name, []byte(value))
-			return
-		}
-		leading = fmt.Appendf(leading, `%q:%s,`, name, value)
+	if header.Modern() {
+		return Modern
 	}
-	set("resultType", `"complete"`)
-	if method == mcp.MethodReadResource {
-		// A legacy server cannot say how long its resources may be cached and by
-		// whom; the strictest answer is safe.
-		set("ttlMs", "0")
-		set("cacheScope", `"private"`)
+	if said := mcp.Member(m.Params, "_meta", mcp.MetaVersion); len(said) > 0 && said[0] == '"' {
+		return Modern
 	}
-	return leading, result
-}
-
-// ErrorToModern returns the error of a legacy server for a modern client, with the
-// code that the modern era has for it.
-func ErrorToModern(rpcErr []byte) []byte {
-	if string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeResourceNotFound) {
-		return mcp.SetMember(rpcErr, "code", fmt.Append(nil, mcp.CodeInvalidParams))
-	}
-	return rpcErr
-}
-
-// IsURLElicitation reports whether the error of a legacy server sends the user to
-// pages first (2025-11-25, "URL Elicitation Required").
-func IsURLElicitation(rpcErr []byte) bool {
-	return string(mcp.Member(rpcErr, "code")) == fmt.Sprint(mcp.CodeURLElicitation) &&
-		mcp.Member(rpcErr, "data", "elicitations") != nil
-}
-
-// URLElicitation returns the modern result that asks for the pages of such an
-// error; nil if the error is malformed. The result has no state: the request that
-// follows is a new one for the server.
-func URLElicitation(rpcErr []byte) (result []byte) {
-	questions, n := []byte("{}"), 0
-	for page := range mcp.Elements(mcp.Member(rpcErr, "data", "elicitations")) {
-		if n++; n > MaxQuestions || page[0] != '{' {
-			return nil
-		}
-		question := mcp.SetMember([]byte(`{"method":"elicitation/create"}`), "params",
-			mcp.DeleteMember(page, "elicitationId"))
-		questions = mcp.SetMember(questions, fmt.Sprintf("q%d", n), question)
-	}
-	if n == 0 {
-		return nil
-	}
-	return InputRequired(questions)
-}
-
-// InputRequired returns the modern result that asks questions: an object of
-// requests by key.
-func InputRequired(questions []byte) []byte {
-	return mcp.SetMember([]byte(`{"resultType":"input_required"}`), "inputRequests", questions)
-}
-
-// QuestionToLegacy returns the params of a modern server's question for a legacy
-// client, which expects an id of each page that it sends the user to.
-func QuestionToLegacy(method string, params []byte) []byte {
-	if mode, _ := mcp.TextMember(params, "mode"); method != mcp.MethodElicit || mode != "url" ||
-		mcp.Member(params, "elicitationId") != nil {
-		return params
-	}
-	return mcp.SetMember(params, "elicitationId", mcp.AppendText(nil, rand.Text()))
-}
-
-// WithAnswers returns the params of a request that continues after a result which
-// asked for input: with the answers, and with the state of that result.
-func WithAnswers(params, answers, result []byte) []byte {
-	params = mcp.DeleteMember(params, "requestState")
-	if !mcp.Empty(answers) {
-		params = mcp.SetMember(params, "inputResponses", answers)
-	}
-	if state := mcp.Member(result, "requestState"); state != nil {
-		params = mcp.SetMember(params, "requestState", state)
-	}
-	return params
+	return Legacy
 }
