@@ -5,8 +5,8 @@
 // Package host makes the limits of a process; the gateway, the HTTP server, upstreams and
 // queues share them. Lines, Memory, Quota and Tools may be used concurrently. Only
 // Tools.Acquire waits. shares.go has what Quota and Memory have in common; bucket.go and
-// member.go are the state of Tools, under its mu; process.go sets the memory of the Go runtime.
+// member.go are the state of Tools, under its mu; processmemory.go sets the memory of the Go runtime.
 //
 // Files, from the top: tools.go, bucket.go, member.go, limiter.go, quota.go, memory.go, shares.go,
-// process.go, lines.go.
+// processmemory.go, lines.go.
 package limit
