@@ -39,6 +39,18 @@
 // Clients and servers act on the codes and reasons of errors, on names in _meta and on the keys
 // of questions; tokens and states of sessions are read by later releases. These must stay.
 //
+// gateway.go, generation.go, policychange.go and status.go are the life of the gateway. session*.go,
+// exchange.go, handshake.go, initializeresult.go, inflight.go, workers.go, modernclient.go, terminal.go and
+// commandline.go are the clients. stages.go, authorize.go, approve.go, loginpage.go, requeststate.go,
+// requesttimeout.go, limiterror.go and membernames.go are the way of a request; record.go, unfinishedcalls.go,
+// trace.go, tracecontext.go, observer.go and callevents.go record it. tools.go, toolvalidator.go,
+// outputschema.go, paramheaders.go, prompts.go, resource.go, resourcelinks.go, locate.go, finder.go,
+// disconnected.go, completion.go, list.go, task.go, listen.go and subscriptions.go serve the methods. relay.go,
+// answers.go, suspendedcalls.go, fitresult.go, serverwords.go, clientcontext.go, progress.go and starting.go
+// are a call; connection.go, callers.go, exclusivepeer.go, notify.go, serverrequests.go, clientwaits.go,
+// pendingurls.go, listchanged.go and loglevel.go the way back from servers. faults.go, rpcerror.go and
+// warnings.go word errors.
+//
 // Files, from the top: approve.go, runrequest.go, handshake.go, listen.go, modernclient.go, suspendedcall.go,
 // completion.go, relay.go, commandline.go, list.go, sessionstate.go, policychange.go, status.go, gateway.go,
 // subscriptions.go, loginpage.go, exclusivepeer.go, notify.go, routes.go, stages.go, callevents.go, trace.go,

@@ -11,11 +11,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/mcp"
 )
 
-// logLevels decides which log messages legacy servers send, and which are logged. A server has
-// one level for all requests on a connection: the lowest one that a client of it or the log
-// wants. Clients get the messages of their own level. The Gateway has one. Its methods may be
-// called concurrently; lower and send take the mu of sessions, so no caller may hold one.
-// changed is written under mu.
+// logLevels decides which log messages legacy servers send, and which are logged. A server has one level for
+// all requests on a connection: the lowest one that a client of it or the log wants. Clients get the messages
+// of their own level. The Gateway has one. Its methods may be called concurrently; lower and send take the mu
+// of sessions, so no caller may hold one. changed is written under mu.
 type logLevels struct {
 	gw      *Gateway
 	sending sync.Mutex // held while levels are sent, so that the newest level is sent last
