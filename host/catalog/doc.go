@@ -17,13 +17,13 @@
 // builds a snapshot. refreshes.mu may be held when publisher.mu is taken, not the other way
 // round.
 //
-// catalog.go, ensure.go and queries.go are what other packages call. refreshes.go, refresh.go
-// and changebursts.go ask servers; publisher.go, contents.go, lists.go and notifier.go hold the
-// answers and tell of them; snapshot.go, parsed.go, resource.go, item.go, template.go, view.go,
-// describe.go, hiddencharacters.go and name.go make the catalog of them. store.go and silent.go
-// are the files on disk. pins.go, drift.go, changes.go, brokenoutput.go, rejectedschemas.go and
-// access.go judge definitions; warnings.go, cost.go, corrections.go and unmatchedpatterns.go
-// tell users.
+// catalog.go, server.go, said.go, ensure.go and queries.go are what other packages call.
+// refreshes.go, refresh.go and changebursts.go ask servers; publisher.go, contents.go, lists.go
+// and notifier.go hold the answers and tell of them; snapshot.go, parsed.go, resource.go,
+// item.go, template.go, view.go, describe.go, hiddencharacters.go, paramheaders.go and name.go
+// make the catalog of them. store.go and silent.go are the files on disk. pins.go, drift.go,
+// changes.go, brokenoutput.go, rejectedschemas.go and access.go judge definitions; warnings.go,
+// cost.go, corrections.go and unmatchedpatterns.go tell users.
 //
 // Exposed names, members of _meta that begin with junctor/, digests of definitions and the
 // format on disk (storeVersion) are kept by clients, lock files and later releases: they must
