@@ -50,10 +50,10 @@
 // such as documents, walkers, portings and meters, belong to one call.
 //
 // tree.go, walk.go, reference.go, keyword.go, pattern.go, cost.go and vet.go read and vet;
-// normal.go, translate.go and compile.go compile. check.go, quick.go, quick_build.go, meter.go
-// and decode.go check instances, and explain.go, message.go, path.go and union.go say what is
-// wrong. repair.go, portable.go, portablepattern.go, dangling.go, view.go, narrow.go and
-// members.go change schemas for clients. forms.go, typed.go, arguments.go, field.go,
+// normal.go, translate.go, compile.go and cache.go compile. check.go, quick.go, quick_build.go,
+// meter.go and decode.go check instances, and explain.go, message.go, path.go and union.go say
+// what is wrong. repair.go, portable.go, portablepattern.go, dangling.go, view.go, narrow.go
+// and members.go change schemas for clients. forms.go, typed.go, arguments.go, field.go,
 // property.go, unlisted.go and elicitation.go serve people who write arguments.
 //
 // A schema that fits keeps its bytes, because digests and clients compare them. Reasons of a
