@@ -24,7 +24,7 @@
 // run of it. The mu of the Supervisor may be held when that of a proc is taken, not the other
 // way round.
 //
-// supervisor.go, process.go, isolate.go, link.go, reason.go and debugattach.go are the life of
+// supervisor.go, process.go, isolate.go, link.go, reason.go and debugattach*.go are the life of
 // processes; runner.go, handshake.go, connfilter.go and gob.go the start and the checked
 // connection; stderr.go and log.go the output. program.go, programs.go, digest.go, describe.go
 // and fileinfo_*.go find, hash and describe programs. connection.go, authorizer.go,
