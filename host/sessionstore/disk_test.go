@@ -19,6 +19,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // reopen closes a store and opens it again, as after a restart.
@@ -84,16 +87,6 @@ func setFull(t *testing.T, s *Store, full bool) {
 		}
 		return nil
 	})
-}
-
-// eventually waits for an effect of the writer.
-func eventually(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for begun := time.Now(); !is(); time.Sleep(time.Millisecond) {
-		if time.Since(begun) > 20*time.Second {
-			t.Fatalf("waited for %s", what)
-		}
-	}
 }
 
 // TestSessionSurvivesRestart checks a session and all its streams after a
@@ -216,7 +209,7 @@ func TestEndedSessionsLeaveNoFiles(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	eventually(t, "the files to be removed", func() bool { return len(files(t, s)) == 1 })
+	eventually.True(t, "the files are removed", func() bool { return len(files(t, s)) == 1 })
 }
 
 // TestFileDoesNotGrowWithDroppedEvents checks that a file is written anew when most of its
@@ -266,13 +259,13 @@ func TestSessionsExpireWithoutAProcess(t *testing.T) {
 		o := Options{Path: path, Limits: Limits{Idle: time.Hour, Life: 3 * time.Hour}}
 		s := open(t, o)
 		a, b, c := begin(t, s), begin(t, s), begin(t, s)
-		time.Sleep(30 * time.Minute)
+		bubble.Sleep(30 * time.Minute)
 		release := a.Hold()
-		time.Sleep(30*time.Minute - time.Second)
+		bubble.Sleep(30*time.Minute - time.Second)
 		find(t, s, b)
 		release()
 		s = reopen(t, s)
-		time.Sleep(45 * time.Minute)
+		bubble.Sleep(45 * time.Minute)
 		if s.Len() != 2 { // c has ended
 			t.Errorf("%d sessions", s.Len())
 		}
@@ -280,17 +273,17 @@ func TestSessionsExpireWithoutAProcess(t *testing.T) {
 			t.Error(err)
 		}
 		find(t, s, a)
-		time.Sleep(50 * time.Minute)
+		bubble.Sleep(50 * time.Minute)
 		find(t, s, a)
 		if _, err := s.Find(b.ID, "ann"); err != ErrUnknown || s.Len() != 1 {
 			t.Errorf("%v, %d sessions", err, s.Len())
 		}
 		s = reopen(t, s)
-		time.Sleep(25*time.Minute + time.Second) // three hours after the start
+		bubble.Sleep(25*time.Minute + time.Second) // three hours after the start
 		if _, err := s.Find(a.ID, "ann"); err != ErrUnknown {
 			t.Errorf("%v", err)
 		}
-		time.Sleep(time.Hour)
+		bubble.Sleep(time.Hour)
 		synctest.Wait()
 		if n := len(files(t, s)); n != 0 || s.Len() != 0 {
 			t.Errorf("%d files and %d sessions", n, s.Len())
@@ -452,7 +445,7 @@ func TestFullDisk(t *testing.T) {
 	if got := readLive(t, x.Log(), Common, 0, 100); len(got) != 100 {
 		t.Fatalf("%d events", len(got))
 	}
-	eventually(t, "the store to be unwell", func() bool { return s.Healthy() != nil && s.disk.failing.Load() })
+	eventually.True(t, "the store is unwell", func() bool { return s.Healthy() != nil && s.disk.failing.Load() })
 	if err := s.Healthy().Error(); !strings.Contains(err, "no space left") || !strings.Contains(err, s.o.Path) {
 		t.Error(err)
 	}
@@ -471,7 +464,7 @@ func TestFullDisk(t *testing.T) {
 
 	setFull(t, s, false)
 	begun = time.Now()
-	eventually(t, "the store to be well", func() bool { return s.Healthy() == nil })
+	eventually.True(t, "the store is well", func() bool { return s.Healthy() == nil })
 	if time.Since(begun) > 20*time.Second {
 		t.Errorf("after %s", time.Since(begun))
 	}
@@ -513,7 +506,7 @@ func TestRemovedFileIsWrittenAnew(t *testing.T) {
 	}
 	x.Log().Append(Common, text("more"))
 	readLive(t, x.Log(), Common, 300, 1)
-	eventually(t, "the file to be written", func() bool { return s.Healthy() == nil && len(files(t, s)) == 1 })
+	eventually.True(t, "the file is written", func() bool { return s.Healthy() == nil && len(files(t, s)) == 1 })
 	s = reopen(t, s)
 	if got := readLive(t, find(t, s, x).Log(), Common, 0, 301); data(got[300]) != "more" {
 		t.Errorf("%+v", got[300])
@@ -544,7 +537,7 @@ func TestStuckDiskIsNotWaitedFor(t *testing.T) {
 		t.Errorf("%v after %s", s.Healthy(), took)
 	}
 	s.disk.token <- struct{}{}
-	eventually(t, "the store to be well", func() bool { return s.Healthy() == nil })
+	eventually.True(t, "the store is well", func() bool { return s.Healthy() == nil })
 	find(t, s, asleep)
 }
 
@@ -669,7 +662,7 @@ func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
 	churn()
 	setFull(t, s, true)
 	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 6<<20)}})
-	eventually(t, "the store to be unwell", func() bool { return s.disk.failing.Load() })
+	eventually.True(t, "the store is unwell", func() bool { return s.disk.failing.Load() })
 	churn()
 	s.disk.mu.Lock()
 	if len(s.disk.queue) > 20 {
@@ -680,8 +673,8 @@ func TestSessionsOnAFailingDiskLeaveNothing(t *testing.T) {
 		t.Errorf("%d bytes, %d sessions", s.limits.held.Load(), s.Len())
 	}
 	setFull(t, s, false)
-	eventually(t, "the store to be well", func() bool { return s.Healthy() == nil })
-	eventually(t, "what ended to be deleted", func() bool { return len(files(t, s)) == 1 })
+	eventually.True(t, "the store is well", func() bool { return s.Healthy() == nil })
+	eventually.True(t, "the ended sessions are deleted", func() bool { return len(files(t, s)) == 1 })
 
 	setFull(t, s, true)
 	kept.Log().Append(Common, Event{Data: [][]byte{make([]byte, 6<<20)}})
@@ -701,7 +694,7 @@ func TestRemovalsComeFirst(t *testing.T) {
 	for _, one := range []*Session{x, y, z} {
 		one.Log().Append(Common, text("a"))
 	}
-	eventually(t, "the writer to wait", func() bool { return !x.disk.queued.Load() })
+	eventually.True(t, "the writer waits", func() bool { return !x.disk.queued.Load() })
 	z.End(ReasonClosed)
 	s.disk.mu.Lock()
 	if s.disk.queue[0] != z.disk {
@@ -709,7 +702,7 @@ func TestRemovalsComeFirst(t *testing.T) {
 	}
 	s.disk.mu.Unlock()
 	s.disk.token <- struct{}{}
-	eventually(t, "the file to be removed", func() bool { return len(files(t, s)) == 2 })
+	eventually.True(t, "the file is removed", func() bool { return len(files(t, s)) == 2 })
 }
 
 // TestEndedSessionIsNotWaitedFor checks that an ended session does not keep a

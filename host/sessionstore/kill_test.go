@@ -53,7 +53,7 @@ func child(path, id string) error {
 				return
 			}
 			fmt.Println("state", i)
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // leaves the disk to the events, too
 		}
 	}()
 	for after := l.Head(Common); ; {
@@ -110,6 +110,7 @@ func send(l *Log) {
 		if i%100 == 99 {
 			l.Append(l.Begin([]byte("1")), Event{Data: [][]byte{make([]byte, 1+rand.IntN(5000))}, Last: true})
 		}
+		// An uneven pace makes batches of all sizes.
 		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond)
 	}
 }

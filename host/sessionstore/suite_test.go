@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // inMemoryAndFile runs a test with a store in memory and with one in a file.
@@ -22,13 +24,7 @@ func inMemoryAndFile(t *testing.T, o Options, f func(t *testing.T, s *Store)) {
 		o.Path = filepath.Join(t.TempDir(), "new", "sessions")
 		s := open(t, o)
 		f(t, s)
-		err := s.Healthy()
-		for begun := time.Now(); err != nil && time.Since(begun) < 20*time.Second; err = s.Healthy() {
-			time.Sleep(10 * time.Millisecond) // until the disk has caught up
-		}
-		if err != nil {
-			t.Error(err)
-		}
+		eventually.NoError(t, s.Healthy) // the disk has caught up
 	})
 }
 
@@ -76,17 +72,11 @@ func readLive(t *testing.T, l *Log, number uint32, after uint64, n int) []Event 
 // waitVisible waits until all events are readable.
 func waitVisible(t *testing.T, l *Log) {
 	t.Helper()
-	for begun := time.Now(); ; time.Sleep(100 * time.Microsecond) {
+	eventually.True(t, "all events are readable", func() bool {
 		l.mu.Lock()
-		settled := l.visible == l.head
-		l.mu.Unlock()
-		if settled {
-			return
-		}
-		if time.Since(begun) > time.Minute {
-			t.Fatal("the disk did not catch up")
-		}
-	}
+		defer l.mu.Unlock()
+		return l.visible == l.head
+	})
 }
 
 func data(e Event) string { return string(bytes.Join(e.Data, nil)) }
@@ -269,11 +259,12 @@ func TestAllLogsAreBoundedTogether(t *testing.T) {
 			x.Log().Append(Common, Event{Data: [][]byte{large}})
 		}
 	}
-	for begun := time.Now(); s.limits.held.Load() > softBytes; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > 30*time.Second {
-			t.Fatalf("%d bytes are held", s.limits.held.Load())
+	eventually.NoError(t, func() error {
+		if n := s.limits.held.Load(); n > softBytes {
+			return fmt.Errorf("%d bytes are held, more than %d", n, softBytes)
 		}
-	}
+		return nil
+	})
 	var squeezed int
 	for _, x := range list {
 		var purged *PurgedError
@@ -471,7 +462,7 @@ func TestSessionsExpire(t *testing.T) {
 		idle, used, held := begin(t, s), begin(t, s), begin(t, s)
 		release := held.Hold()
 		for range 11 {
-			time.Sleep(4 * time.Minute)
+			bubble.Sleep(4 * time.Minute)
 			if _, err := s.Find(used.ID, "ann"); err != nil {
 				t.Fatal(err)
 			}
@@ -483,15 +474,15 @@ func TestSessionsExpire(t *testing.T) {
 		release() // a second call has no effect
 		release = used.Hold()
 		defer release()
-		time.Sleep(5*time.Minute - time.Second)
+		bubble.Sleep(5*time.Minute - time.Second)
 		if held.Reason() != "" {
 			t.Fatal("a held session became idle")
 		}
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		if _, err := s.Find(held.ID, "ann"); err != ErrUnknown || held.Reason() != ReasonExpired {
 			t.Errorf("%v, %q", err, held.Reason())
 		}
-		time.Sleep(12 * time.Minute)
+		bubble.Sleep(12 * time.Minute)
 		<-used.Done()
 		if used.Reason() != ReasonMaxAge || s.Len() != 0 {
 			t.Errorf("%q", used.Reason())
@@ -506,11 +497,11 @@ func TestDueSessionsMakeSpace(t *testing.T) {
 		for range 3 {
 			begin(t, s)
 		}
-		time.Sleep(time.Hour - time.Nanosecond)
+		bubble.Sleep(time.Hour - time.Nanosecond)
 		if _, err := s.New("ann", nil); !errors.Is(err, limit.ErrQuota) {
 			t.Error(err)
 		}
-		time.Sleep(time.Nanosecond)
+		bubble.Sleep(time.Nanosecond)
 		begin(t, s)
 	})
 }
@@ -534,11 +525,11 @@ func TestSetLimits(t *testing.T) {
 		if _, err := x.Log().Read(1, 0, false, 100); err == nil {
 			t.Error("10 events are kept, of 3 at most")
 		}
-		time.Sleep(time.Minute)
+		bubble.Sleep(time.Minute)
 		if _, err := s.Find(x.ID, x.Owner); !errors.Is(err, ErrUnknown) {
 			t.Errorf("a session that was idle for a minute: %v", err)
 		}
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := s.Len(); n != 0 {
 			t.Errorf("%d sessions are kept", n)
