@@ -17,6 +17,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 	"github.com/junctor-mcp/junctor/host/sendqueue"
 	"github.com/junctor-mcp/junctor/host/upstream"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -131,7 +132,7 @@ func TestReloadWaitsForPersons(t *testing.T) {
 	for _, revision := range []mcp.Revision{mcp.Revision20251125, mcp.Revision20260728} {
 		synctest.Test(t, func(t *testing.T) {
 			d := newDrainFixture(t, revision)
-			time.Sleep(5 * drainTimeout)
+			bubble.Sleep(5 * drainTimeout)
 			d.client.Handle([]byte(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`))
 			if got := d.await(t, `"id":1,`); !strings.Contains(got, `"content":[]`) {
 				t.Errorf("%s: %s", revision, got)
@@ -169,7 +170,7 @@ func TestSecretStoreWaitsForRequests(t *testing.T) {
 				d.process.awaitRequests(d.before, limit)
 				waited <- time.Since(d.begun)
 			}()
-			time.Sleep(2 * drainTimeout)
+			bubble.Sleep(2 * drainTimeout)
 			if answered {
 				d.client.Handle([]byte(`{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{}}}`))
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/config"
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // TestClientsAreLocal: a page leads back to the machine of the browser, so
@@ -66,13 +67,13 @@ func TestPagesOfADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p *loginPage
 		begun := 0
-		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end); time.Sleep(time.Second) {
+		for end := time.Now().Add(24 * time.Hour); time.Now().Before(end); bubble.Sleep(time.Second) {
 			if p != nil && !p.replaceable() {
 				continue
 			}
 			p = p.successor()
 			begun++
-			time.Sleep(defaultLoginTime)
+			bubble.Sleep(defaultLoginTime)
 			p.end(errors.New("nobody came"))
 		}
 		if begun < 20 || begun > 30 {

@@ -21,6 +21,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/credential"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 	"github.com/junctor-mcp/junctor/testdata/programs"
 )
 
@@ -126,15 +127,15 @@ func TestReloadLeaksNoGoroutine(t *testing.T) {
 		}
 		a.connect(t)
 	}
-	deadline := time.Now().Add(30 * time.Second)
-	for runtime.NumGoroutine() > before && time.Now().Before(deadline) { // the replaced servers are being closed
-		time.Sleep(10 * time.Millisecond)
-	}
-	if after := runtime.NumGoroutine(); after > before {
+	eventually.NoError(t, func() error { // the replaced servers are being closed
+		after := runtime.NumGoroutine()
+		if after <= before {
+			return nil
+		}
 		stacks := make([]byte, 1<<20)
-		t.Errorf("%d goroutines before the reloads, %d afterwards\n%s",
+		return fmt.Errorf("%d goroutines before the reloads, %d afterwards\n%s",
 			before, after, stacks[:runtime.Stack(stacks, true)])
-	}
+	})
 }
 
 // constantCredentials is an auth provider.

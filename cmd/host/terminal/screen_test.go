@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 )
 
 // onScreen returns what a terminal shows of a text: a cleared line is gone.
@@ -69,7 +71,7 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 		"a short flood": {func(e *Terminal) { flood(e, 2) }, "Password: ", strings.Repeat("x", 2*maxHeld/4)},
 		"a long flood": {func(e *Terminal) { flood(e, 6) }, "Password: ",
 			strings.Repeat("x", maxHeld) + "2 messages during the question were too long to be kept\n"},
-		"a new spinner": {func(e *Terminal) { w := e.Spin("another"); time.Sleep(time.Minute); w.Stop() },
+		"a new spinner": {func(e *Terminal) { w := e.Spin("another"); bubble.Sleep(time.Minute); w.Stop() },
 			"Password: ", ""},
 		"another prompt": {func(e *Terminal) { e.brief() }, "Password: ", ""},
 	} {
@@ -77,7 +79,7 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				e, terminal := testScreen()
 				wait := e.Spin("asking the servers")
-				time.Sleep(10 * time.Second)
+				bubble.Sleep(10 * time.Second)
 				if got := onScreen(terminal.String()); !strings.HasSuffix(got, " asking the servers") {
 					t.Fatalf("before the question: %q", got)
 				}
@@ -87,7 +89,7 @@ func TestNothingIsShownDuringQuestions(t *testing.T) {
 				}
 				fmt.Fprint(out, "Password: ")
 				c.during(e)
-				time.Sleep(time.Minute)
+				bubble.Sleep(time.Minute)
 				if got := onScreen(terminal.String()); got != c.shown {
 					t.Errorf("during the question: %q", got)
 				}
@@ -123,9 +125,9 @@ func TestMessagesReplaceTheSpinner(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, terminal := testScreen()
 		wait := e.Spin("asking the servers")
-		time.Sleep(10 * time.Second)
+		bubble.Sleep(10 * time.Second)
 		e.Note("x", "it is starting")
-		time.Sleep(time.Second)
+		bubble.Sleep(time.Second)
 		got := onScreen(terminal.String())
 		if line, rest, _ := strings.Cut(got, "\n"); line != `note: server "x": it is starting` ||
 			!strings.HasSuffix(rest, " asking the servers") {
