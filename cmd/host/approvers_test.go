@@ -7,7 +7,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestTwoPeopleApprove has a call approved by two people whom a relay names, with a restart
@@ -101,10 +102,10 @@ func TestWaitingCallIsDecidedAgain(t *testing.T) {
 				answered <- fmt.Sprint(text, err)
 			}()
 			id := ""
-			for deadline := time.Now().Add(time.Minute); id == "" &&
-				time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			eventually.True(t, "the call waits for an approval", func() bool {
 				id = s.waitingApprovals()["steady__add"]
-			}
+				return id != ""
+			})
 			s.servers = "policy {\n  default = \"allow\"\n" + c.policy + "}\n"
 			s.reload(listen)
 			if out, errs, status := s.junctor("approvals", "approve", id); status != 0 {

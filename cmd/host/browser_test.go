@@ -40,7 +40,7 @@ func printed(file string) string {
 		if found := line.FindSubmatch(text); found != nil {
 			return string(found[1])
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // this is a browser's process, with no test to fail
 	}
 	fmt.Fprintf(os.Stderr, "no address is printed in %s: %s\n", file, text)
 	os.Exit(1)

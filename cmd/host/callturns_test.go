@@ -6,24 +6,23 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // awaitWaiting waits until so many calls wait under a limit of calls.
 func (s *gatewaySite) awaitWaiting(n int) {
 	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	eventually.NoError(s.t, func() error {
 		waiting := 0
 		for _, l := range s.status().Limits {
 			waiting += l.Waiting
 		}
-		if waiting == n {
-			return
+		if waiting != n {
+			return fmt.Errorf("%d calls wait, want %d", waiting, n)
 		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%d calls wait, want %d", waiting, n)
-		}
-	}
+		return nil
+	})
 }
 
 // TestSlowCallsOfOneClientLeavePlaces holds all places that one client can have. Another

@@ -174,7 +174,7 @@ func slowCall(c *gatewayClient) (int, string) {
 		return 0, err.Error()
 	}
 	defer resp.Body.Close()
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // a slow reader: the gateway holds the answers meanwhile
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return 0, err.Error()

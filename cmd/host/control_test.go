@@ -19,6 +19,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/host/control"
 	"github.com/junctor-mcp/junctor/host/fault"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // junctor runs a verb beside the process of the site. It returns standard output,
@@ -332,10 +333,10 @@ exec ./demo
 	}
 	for _, name := range []string{"child.out", "orphan.out"} {
 		var said []byte
-		for deadline := time.Now().Add(30 * time.Second); len(said) == 0 &&
-			time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		eventually.True(t, name+" has text", func() bool {
 			said, _ = os.ReadFile(filepath.Join(s.cmd.Dir, name))
-		}
+			return len(said) > 0
+		})
 		if !strings.Contains(string(said), string(fault.ProcessRefused)) {
 			t.Errorf("%s: %s", name, said)
 		}

@@ -28,6 +28,7 @@ import (
 	"github.com/junctor-mcp/junctor/cmd/host/listreader"
 	"github.com/junctor-mcp/junctor/host/doctor"
 	"github.com/junctor-mcp/junctor/sdk/process"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // plantedFaults lists the faults, with what doctor has to say.
@@ -343,11 +344,7 @@ func (s *sickbed) awaitLists() {
 			return bytes.Contains(words, []byte(listreader.Verb)) && bytes.Contains(variables, []byte(s.site.dir))
 		})
 	}
-	for deadline := time.Now().Add(time.Minute); reads(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.Fatal("the lists are still read")
-		}
-	}
+	eventually.True(s, "no process reads lists", func() bool { return !reads() })
 }
 
 // starts configures a server with a command.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/verb/operate"
 	"github.com/junctor-mcp/junctor/host/doctor"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // certificatePEM returns a certificate of 127.0.0.1 that signs itself, and its key.
@@ -139,10 +140,10 @@ func TestGatewayWarnsBeforeClientsAreLost(t *testing.T) {
 	}
 	s.put("gw.pem", "no certificate")
 	families, _ := s.scrape()
-	read := func() float64 { return counts(families["junctor_certificate_last_reload_successful"])["cert gateway"] }
-	for until := time.Now().Add(reloadPatience); read() != 0 && time.Now().Before(until); families, _ = s.scrape() {
-		time.Sleep(50 * time.Millisecond) // the files are checked once a second
-	}
+	eventually.True(t, "reading the certificate has failed", func() bool { // files are checked once a second
+		families, _ = s.scrape()
+		return counts(families["junctor_certificate_last_reload_successful"])["cert gateway"] == 0
+	})
 	if got := counts(families["junctor_certificate_expiry_timestamp_seconds"])["cert gateway"]; int64(got) !=
 		ends.Unix() {
 		t.Errorf("the certificate ends at %v, want %d", got, ends.Unix())

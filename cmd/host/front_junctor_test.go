@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // asker is an MCP server with a tool that asks questions and one that waits for its
@@ -119,14 +121,10 @@ func startJunctor(t *testing.T, dir, socket string) {
 // await waits for a file.
 func await(t *testing.T, path string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Lstat(path); err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not appear", filepath.Base(path))
-		}
-	}
+	eventually.NoError(t, func() error {
+		_, err := os.Lstat(path)
+		return err
+	})
 }
 
 func (f front) send(t *testing.T, ctx context.Context, message string, header ...string) *http.Response {

@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // replaced returns a recipe with some texts replaced, each of which must occur once.
@@ -118,16 +120,13 @@ func frontAt(t *testing.T, socket, url string, secure *tls.Config) front {
 	t.Helper()
 	var d net.Dialer
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", socket) }
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+	eventually.NoError(t, func() error {
 		conn, err := dial(t.Context(), "", "")
 		if err == nil {
 			_ = conn.Close()
-			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(err)
-		}
-	}
+		return err
+	})
 	transport := &http.Transport{DialContext: dial, TLSClientConfig: secure}
 	t.Cleanup(transport.CloseIdleConnections)
 	return front{url, &http.Client{Transport: transport, Timeout: 2 * patience}}

@@ -83,7 +83,7 @@ func TestCallWithSlowInput(t *testing.T) {
 	cmd.Stdin = r
 	go func() {
 		for _, part := range []string{"{\"a\": 2,\n", `"b": 40}`} {
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond) // the input is slow
 			_, _ = io.WriteString(w, part)
 		}
 		_ = w.Close()

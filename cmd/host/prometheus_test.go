@@ -13,7 +13,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestPrometheus lets a real Prometheus scrape a gateway, with the alerts of the examples,
@@ -78,13 +79,12 @@ func startPrometheus(t *testing.T, program, target string) string {
 // awaitQuery asks for the value of an expression until it is the wanted one.
 func awaitQuery(t *testing.T, server, query, want string) {
 	t.Helper()
-	got := ""
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if got = prometheusValue(server, query); got == want {
-			return
+	eventually.NoError(t, func() error {
+		if got := prometheusValue(server, query); got != want {
+			return fmt.Errorf("%s is %s, want %s", query, got, want)
 		}
-	}
-	t.Errorf("%s is %s, want %s", query, got, want)
+		return nil
+	})
 }
 
 // prometheusValue returns the value of the only series of an expression, or why there is

@@ -124,7 +124,7 @@ func (p *publishing) hold(r publisherRequest) {
 		if _, err := os.Stat(r.Params.Arguments.File); err == nil {
 			break
 		}
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // this is a server process, with no test to fail
 	}
 	p.print(`"method":"notifications/message","params":{"level":"info","data":%q}`, r.Params.Arguments.File)
 	p.progress(r, 2)

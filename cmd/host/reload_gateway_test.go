@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // holdingServer is an MCP server in a shell. It makes a file called-ID for each call, and
@@ -301,13 +303,12 @@ func TestReloadMovesListener(t *testing.T) {
 			results <- err
 		}()
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		if called, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "called-*")); len(called) == calls {
-			break
-		} else if time.Now().After(deadline) {
-			t.Fatalf("the server got %d calls", len(called))
+	eventually.NoError(t, func() error {
+		if called, _ := filepath.Glob(filepath.Join(filepath.Dir(s.path), "called-*")); len(called) != calls {
+			return fmt.Errorf("the server got %d calls", len(called))
 		}
-	}
+		return nil
+	})
 
 	s.configure(content(second))
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {

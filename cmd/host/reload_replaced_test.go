@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestReloadRenewsSubscriptions replaces a server whose resource clients of both eras
@@ -73,7 +74,7 @@ func TestReloadRenewsSubscriptions(t *testing.T) {
 // the process that answers, which it returns. If pid is not 0, that is the process.
 func publishUntilHeard(t *testing.T, caller, subscriber *reloadClient, pid int) int {
 	t.Helper()
-	for end := time.Now().Add(reloadPatience); ; {
+	eventually.NoError(t, func() error {
 		text, err := caller.process(map[string]any{"name": "news__publish"})
 		if err != nil {
 			t.Fatal(err)
@@ -81,15 +82,13 @@ func publishUntilHeard(t *testing.T, caller, subscriber *reloadClient, pid int) 
 		if pid != 0 && text != fmt.Sprint(pid) {
 			t.Fatalf("process %s answered, not %d", text, pid)
 		}
-		if subscriber.heardFrom(text) {
-			_, _ = fmt.Sscan(text, &pid)
-			return pid
+		if !subscriber.heardFrom(text) {
+			return fmt.Errorf("%s does not hear process %s", subscriber.name(), text)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not hear process %s", subscriber.name(), text)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		_, _ = fmt.Sscan(text, &pid)
+		return nil
+	})
+	return pid
 }
 
 // heardFrom reports whether an update of a process has come.

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // resources are the numbers of open file descriptors of a process and of its plugins, by
@@ -75,16 +77,13 @@ func TestReloadLeaksNoDescriptorsAndProcesses(t *testing.T) {
 		reload(n)
 		use()
 	}
-	deadline := time.Now().Add(reloadPatience)
-	after := resourcesOf(t, s.cmd.Process.Pid)
-	for !maps.Equal(before, after) && time.Now().Before(deadline) { // servers are given time to exit
-		time.Sleep(50 * time.Millisecond)
-		after = resourcesOf(t, s.cmd.Process.Pid)
-	}
-	t.Logf("descriptors after %d reloads: %v", reloads, after)
-	if !maps.Equal(before, after) {
-		t.Errorf("before %v, after %d reloads %v", before, reloads, after)
-	}
+	eventually.NoError(t, func() error { // servers are given time to exit
+		if after := resourcesOf(t, s.cmd.Process.Pid); !maps.Equal(before, after) {
+			return fmt.Errorf("before %v, after %d reloads %v", before, reloads, after)
+		}
+		return nil
+	})
+	t.Logf("descriptors after %d reloads: %v", reloads, before)
 }
 
 // settled returns the resources when the servers are the two of the configuration and
@@ -93,7 +92,7 @@ func settled(t *testing.T, s *reloadSite) resources {
 	t.Helper()
 	for end := time.Now().Add(reloadPatience); time.Now().Before(end); {
 		before := resourcesOf(t, s.cmd.Process.Pid)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // a change that is still to come shows within this time
 		if after := resourcesOf(t, s.cmd.Process.Pid); maps.Equal(before, after) && len(s.children()) == 2 {
 			return after
 		}

@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // slowStart is a required server that starts once the file "go" exists. The file
@@ -125,12 +126,8 @@ func TestShutdownEndsReload(t *testing.T) {
 // awaitFile waits until a file exists.
 func awaitFile(t *testing.T, path string) {
 	t.Helper()
-	for end := time.Now().Add(reloadPatience); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s does not appear", path)
-		}
-	}
+	eventually.NoError(t, func() error {
+		_, err := os.Stat(path)
+		return err
+	})
 }

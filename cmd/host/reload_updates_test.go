@@ -11,7 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // publishers returns a configuration with a publisher for each triple of a name, an era
@@ -185,10 +186,7 @@ func awaitEnd(t *testing.T, pid string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(reloadPatience); !errors.Is(syscall.Kill(n, 0), syscall.ESRCH); {
-		if time.Now().After(end) {
-			t.Fatalf("the server with the process id %s has not ended", pid)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	eventually.True(t, "the server with the process id "+pid+" has ended", func() bool {
+		return errors.Is(syscall.Kill(n, 0), syscall.ESRCH)
+	})
 }

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/control"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 const (
@@ -59,11 +59,12 @@ func (s *gatewaySite) called() int {
 // awaitCalled waits until the server has got so many calls.
 func (s *gatewaySite) awaitCalled(n int) {
 	s.t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); s.called() < n; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			s.t.Fatalf("%d of %d calls arrived", s.called(), n)
+	eventually.NoError(s.t, func() error {
+		if got := s.called(); got < n {
+			return fmt.Errorf("%d of %d calls arrived", got, n)
 		}
-	}
+		return nil
+	})
 }
 
 // callHeld makes calls that do not end before there is a file "go". It returns a function

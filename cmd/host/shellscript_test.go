@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // bashCompletion defines the functions that completion in bash needs.
@@ -189,21 +191,13 @@ func (s *shell) typed(keys, want string) {
 
 func (s *shell) wait(want string) {
 	s.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
+	eventually.NoError(s.t, func() error {
 		s.mu.Lock()
-		text := s.screen.String()
-		found := strings.Contains(text, want)
-		if found {
-			s.screen.Reset()
+		defer s.mu.Unlock()
+		if text := s.screen.String(); !strings.Contains(text, want) {
+			return fmt.Errorf("the terminal does not show %q:\n%q", want, text)
 		}
-		s.mu.Unlock()
-		if found {
-			return
-		}
-		if time.Now().After(deadline) {
-			s.t.Fatalf("the terminal does not show %q:\n%q", want, text)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		s.screen.Reset()
+		return nil
+	})
 }

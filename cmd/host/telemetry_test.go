@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -22,6 +21,7 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/junctor-mcp/junctor/host/telemetry/otlptest"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // Secrets, each in a place where a secret can stand.
@@ -158,16 +158,15 @@ func (s *metricsSite) awaitInFlight(series string) {
 	if series != "" {
 		want[series] = 1
 	}
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	eventually.NoError(s.t, func() error {
 		families, _ := s.scrape()
 		got := counts(families["mcp_in_flight"])
 		maps.DeleteFunc(got, func(_ string, n float64) bool { return n == 0 })
-		if maps.Equal(got, want) {
-			return
-		} else if time.Now().After(deadline) {
-			s.t.Fatalf("in flight are %v, want %v", got, want)
+		if !maps.Equal(got, want) {
+			return fmt.Errorf("in flight are %v, want %v", got, want)
 		}
-	}
+		return nil
+	})
 }
 
 // tool calls a tool with arguments and returns the answer.

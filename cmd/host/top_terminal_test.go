@@ -11,7 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A topTerminal is a terminal in which junctor top runs.
@@ -66,16 +67,17 @@ func (c *topTerminal) press(keys ...string) {
 func (c *topTerminal) waitFor(step, pattern string) {
 	c.t.Helper()
 	fits := regexp.MustCompile(pattern)
-	for until := time.Now().Add(reloadPatience); ; time.Sleep(20 * time.Millisecond) {
+	eventually.NoError(c.t, func() error {
 		text, err := c.tmux("capture-pane", "-p")
-		if fits.MatchString(text) {
-			c.keep(step)
-			return
+		if err != nil {
+			c.t.Fatalf("%s: %v:\n%s", step, err, text)
 		}
-		if err != nil || time.Now().After(until) {
-			c.t.Fatalf("%s: %q is not shown (%v):\n%s", step, pattern, err, text)
+		if !fits.MatchString(text) {
+			return fmt.Errorf("%s: %q is not shown:\n%s", step, pattern, text)
 		}
-	}
+		return nil
+	})
+	c.keep(step)
 }
 
 // keep writes the screen to a file, with its colours.
