@@ -167,7 +167,7 @@ func interruptInstallation(t *testing.T, interrupted server, how string, moment 
 		t.Fatal(err)
 	}
 	if how == "interrupt" {
-		time.Sleep(moment)
+		time.Sleep(moment) // the interrupt comes at any time of the installation
 		_ = cmd.Process.Signal(syscall.SIGINT)
 	}
 	_ = cmd.Wait() // may have been ready before

@@ -15,7 +15,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestConformanceServer runs the conformance suite against Junctor as a server
@@ -118,18 +119,21 @@ func everythingURL(t *testing.T, era string) string {
 
 // waitListening waits until a process accepts connections, or has ended.
 func (p *process) waitListening(address string) bool {
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+	listens := false
+	eventually.True(p.t, "the server listens or has ended", func() bool {
 		select {
 		case <-p.exited: // another process has the port
-			return false
+			return true
 		default:
 		}
-		if c, err := net.Dial("tcp", address); err == nil {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
 			c.Close()
-			return true
+			listens = true
 		}
-	}
-	return false
+		return listens
+	})
+	return listens
 }
 
 // everythingServerBoth returns one address with a server of each era behind it.

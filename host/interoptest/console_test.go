@@ -10,12 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/junctor-mcp/junctor/host/console/consoletest"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 const (
@@ -207,10 +207,10 @@ func (b *tab) changesTask(menu string) {
 	changed := fmt.Sprintf("Reads a file, and sends it to <b>%d</b>.", b.width)
 	writeMenu(b.t, menu, changed)
 	b.restart("menu")
-	for until := time.Now().Add(testTimeout); !strings.Contains(b.changes(), changed) &&
-		time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	eventually.True(b.t, "the change is shown", func() bool {
 		b.do(chromedp.Reload())
-	}
+		return strings.Contains(b.changes(), changed)
+	})
 	b.click(`//summary[.="description"]`)
 	b.shows("td details[open]", changed)
 	b.capture("server-changed")
@@ -220,13 +220,14 @@ func (b *tab) changesTask(menu string) {
 // reload loads the page again until an element contains a text.
 func (b *tab) reload(selector, want string) {
 	b.t.Helper()
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-		if _, text := b.text(selector); strings.Contains(text, want) {
-			return
+	eventually.NoError(b.t, func() error {
+		_, text := b.text(selector)
+		if strings.Contains(text, want) {
+			return nil
 		}
 		b.do(chromedp.Reload())
-	}
-	b.shows(selector, want)
+		return fmt.Errorf("%s: %s does not show %q, but %q", b.address(), selector, want, text)
+	})
 }
 
 // heldTask accepts a changed tool of a server whose tools are pinned.
@@ -371,15 +372,14 @@ func (b *tab) loginTask(c *consoleSite) {
 	} else {
 		_ = resp.Body.Close()
 	}
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
+	eventually.NoError(b.t, func() error {
 		b.follow("Logins")
-		if _, text := b.text("table"); strings.Contains(text, "ready") {
-			b.capture("logins")
-			return
+		if _, text := b.text("table"); !strings.Contains(text, "ready") {
+			return fmt.Errorf("the login does not end:\n%s\n%s", text, c.stderr)
 		}
-	}
-	_, text := b.text("body")
-	b.t.Errorf("the login does not end:\n%s\n%s", text, c.stderr)
+		return nil
+	})
+	b.capture("logins")
 }
 
 func (b *tab) listsTask(c *consoleSite) {
@@ -395,16 +395,11 @@ func (b *tab) listsTask(c *consoleSite) {
 	b.capture("plugins")
 	b.follow("Limits")
 	b.capture("limits")
-	for until := time.Now().Add(testTimeout); ; time.Sleep(100 * time.Millisecond) {
-		// There is a sample every ten seconds.
+	eventually.True(b.t, "the charts show calls", func() bool {
 		b.follow("Charts")
-		if _, text := b.text("#calls-text"); !strings.HasPrefix(text, "0 calls") {
-			break
-		}
-		if time.Now().After(until) {
-			b.t.Fatal("the charts stay empty")
-		}
-	}
+		_, text := b.text("#calls-text") // there is a sample every ten seconds
+		return !strings.HasPrefix(text, "0 calls")
+	})
 	b.shows("#costs", "demo")
 	b.click("details summary")
 	b.shows("details table", "Calls in periods")

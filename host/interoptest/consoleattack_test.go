@@ -8,11 +8,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/junctor-mcp/junctor/host/console"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // restarts records the servers that are restarted.
@@ -86,10 +86,10 @@ func TestConsoleAndHostilePage(t *testing.T) {
 	for _, attacker := range []string{evil.URL, "http://localhost:" + evilPort, "http://evil.example:" + evilPort} {
 		b.open(attacker)
 		title := ""
-		for until := time.Now().Add(testTimeout); !strings.HasPrefix(title, "done") &&
-			time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		eventually.True(t, "the page of "+attacker+" is done", func() bool {
 			title = result(b, chromedp.Evaluate[string](`document.title`))
-		}
+			return strings.HasPrefix(title, "done")
+		})
 		if title != "done 0 false" {
 			t.Errorf("%s: a page reads %q", attacker, title)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -23,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/junctor-mcp/junctor/host/console/consoletest"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A tab is a tab of a headless Chromium.
@@ -176,14 +176,14 @@ func quotedJS(s string) string {
 // shows waits until an element contains a text.
 func (b *tab) shows(selector, want string) {
 	b.t.Helper()
-	got := ""
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if _, got = b.text(selector); strings.Contains(got, want) {
-			return
+	eventually.NoError(b.t, func() error {
+		_, got := b.text(selector)
+		if strings.Contains(got, want) {
+			return nil
 		}
-	}
-	_, all := b.text("body")
-	b.t.Fatalf("%s: %s does not show %q, but %q\n%s", b.address(), selector, want, got, all)
+		_, all := b.text("body")
+		return fmt.Errorf("%s: %s does not show %q, but %q\n%s", b.address(), selector, want, got, all)
+	})
 }
 
 // open loads a page.

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // Revisions of MCP.
@@ -118,13 +119,10 @@ func (p *peer) list(method, member string) []json.RawMessage {
 // to start is added later.
 func (p *peer) waitForTools(server string) {
 	p.t.Helper()
-	for late := time.Now().Add(testTimeout); time.Now().Before(late); time.Sleep(20 * time.Millisecond) {
+	eventually.True(p.t, "the tools of "+server+" are listed", func() bool {
 		listed := names(p.t, p.list("tools/list", "tools"), "name")
-		if slices.ContainsFunc(listed, func(name string) bool { return strings.HasPrefix(name, server+"__") }) {
-			return
-		}
-	}
-	p.t.Fatalf("the tools of %s are not listed", server)
+		return slices.ContainsFunc(listed, func(name string) bool { return strings.HasPrefix(name, server+"__") })
+	})
 }
 
 // names returns one member of each item.

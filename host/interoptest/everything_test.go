@@ -3,12 +3,14 @@ package interoptest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A use is one tool call and its expected result.
@@ -63,19 +65,18 @@ func TestEveryToolOfEverything(t *testing.T) {
 		s.waitForTools("every")
 		// Some are listed only after the first list, when the server knows the
 		// client's capabilities.
-		missing := func(listed []string) bool {
-			return slices.ContainsFunc(uses, func(u use) bool { return !slices.Contains(listed, "every__"+u.tool) })
-		}
-		listed := s.toolNames()
-		for late := time.Now().Add(testTimeout); missing(listed) && time.Now().Before(late); listed = s.toolNames() {
-			time.Sleep(20 * time.Millisecond)
-		}
+		var listed []string
+		eventually.NoError(t, func() error {
+			listed = s.toolNames()
+			for _, u := range uses {
+				if !slices.Contains(listed, "every__"+u.tool) {
+					return fmt.Errorf("%s is not listed", u.tool)
+				}
+			}
+			return nil
+		})
 		for _, u := range uses {
 			name := "every__" + u.tool
-			if !slices.Contains(listed, name) {
-				t.Errorf("%s is not listed", name)
-				continue
-			}
 			u.check(t, s.result(name, u.arguments))
 		}
 		for _, name := range listed {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // long is a slow tool of *everything*. With the arguments endless it reports progress
@@ -82,10 +84,10 @@ func TestCancellationOfEverything(t *testing.T) {
 func checkCancelled(t *testing.T, record string) {
 	t.Helper()
 	var told []message
-	for until := time.Now().Add(testTimeout); len(told) == 0 &&
-		time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+	eventually.True(t, "the server got a cancellation", func() bool {
 		told = recorded(t, record, "notifications/cancelled")
-	}
+		return len(told) > 0
+	})
 	calls := recorded(t, record, "tools/call")
 	if len(calls) == 0 || len(told) != 1 {
 		t.Fatalf("the server got %d calls and %d cancellations", len(calls), len(told))

@@ -1,11 +1,14 @@
 package interoptest
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // swapTokens reloads the gateway with a configuration in which the token of alice belongs
@@ -18,12 +21,12 @@ func (s *isolationSite) swapTokens(t *testing.T) {
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.stderr.String(),
-		"reloaded the configuration"); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("the configuration was not reloaded: %s", s.stderr)
+	eventually.NoError(t, func() error {
+		if !strings.Contains(s.stderr.String(), "reloaded the configuration") {
+			return fmt.Errorf("the configuration was not reloaded: %s", s.stderr)
 		}
-	}
+		return nil
+	})
 }
 
 // A belonging is a thing of a client, with a request that only its owner can make.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // openPage opens a page as a user who agrees to everything.
@@ -209,11 +211,12 @@ func TestLoginOfTenants(t *testing.T) {
 	}
 	s.run("login", "up", "--tenant", "anncorp").exits(0)
 	anns := "Bearer " + v.newest()
-	for until := time.Now().Add(testTimeout); said(ann, "up__whoami") != anns; time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("ann got %q", said(ann, "up__whoami"))
+	eventually.NoError(t, func() error {
+		if got := said(ann, "up__whoami"); got != anns {
+			return fmt.Errorf("ann got %q", got)
 		}
-	}
+		return nil
+	})
 	if got := said(bob, "up__whoami"); got == anns || got != "Bearer "+v.newest() || len(seen) != 1 {
 		t.Errorf("bob got %q, after %q", got, seen)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -14,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A process is a program on whose standard streams a test communicates.
@@ -135,12 +138,20 @@ func (s *workspace) running() []string { return running(workspaceVariable, s.dir
 // have half a second.
 func expectNone(t *testing.T, left func() []string) {
 	t.Helper()
-	still := left()
-	for until := time.Now().Add(5 * time.Second); len(still) > 0 && time.Now().Before(until); still = left() {
-		time.Sleep(20 * time.Millisecond)
-	}
-	if len(still) > 0 {
-		t.Errorf("left behind:\n%s", strings.Join(still, "\n"))
+	begun := time.Now()
+	var late []string // those left after five seconds
+	eventually.NoError(t, func() error {
+		still := left()
+		if len(still) == 0 {
+			return nil
+		}
+		if late == nil && time.Since(begun) > 5*time.Second {
+			late = still
+		}
+		return fmt.Errorf("left behind:\n%s", strings.Join(still, "\n"))
+	})
+	if late != nil {
+		t.Errorf("left behind after 5 s:\n%s", strings.Join(late, "\n"))
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A recordedClient has the members of a real client's initialize, and its wait for the first
@@ -102,9 +104,7 @@ func TestListsAreReadAfterClientHasLeft(t *testing.T) {
 	if first := c.connect(t, s, ""); len(first.Tools) > 0 {
 		t.Errorf("the first time: %+v", first)
 	}
-	for until := time.Now().Add(testTimeout); len(s.running()) > 0 && time.Now().Before(until); {
-		time.Sleep(50 * time.Millisecond)
-	}
+	eventually.True(t, "the processes have ended", func() bool { return len(s.running()) == 0 })
 	next := c.connect(t, s, "")
 	if !slices.Contains(next.Tools, "slow__add") || next.Took > 1000 && allCombinations() {
 		t.Errorf("the next time: %+v, want slow__add within 1 s", next)

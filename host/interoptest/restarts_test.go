@@ -41,6 +41,7 @@ func TestServerThatExitsRepeatedly(t *testing.T) {
 	p.initialize()
 	p.list("tools/list", "tools")
 	var refused []time.Duration
+	// Calls come at a steady pace while the server is down.
 	for begun := time.Now(); time.Since(begun) < 25*time.Second; time.Sleep(20 * time.Millisecond) {
 		at := time.Now()
 		m := p.tool("flaps__add", object{"a": 1, "b": 2})

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // everyCapability has all capabilities of a client.
@@ -219,12 +220,9 @@ func TestCapabilitiesDecideWhatIsListed(t *testing.T) {
 	g := s.serve()
 	able := g.connect(oldDialect, answering)
 	// The server adds them when it knows the client, after its first list.
-	for names := able.toolNames(); !slices.Contains(names, tool); names = able.toolNames() {
-		if able.ctx.Err() != nil {
-			t.Fatalf("a client that can be asked does not see %s", tool)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	eventually.True(t, "a client that can be asked sees "+tool, func() bool {
+		return slices.Contains(able.toolNames(), tool)
+	})
 	able.call(tool, object{"prompt": "x"})
 	_ = able.Close()
 	if status := g.wait(); status != 0 {

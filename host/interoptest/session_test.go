@@ -2,12 +2,15 @@ package interoptest
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A session is a client of the Go SDK and everything that it received.
@@ -135,18 +138,16 @@ func textOf(r *mcp.CallToolResult) string {
 // slow to start is added later.
 func (s *session) waitForTools(servers ...string) {
 	s.t.Helper()
-	for late := time.Now().Add(testTimeout); len(servers) > 0; {
+	eventually.NoError(s.t, func() error {
 		all := s.toolNames()
 		servers = slices.DeleteFunc(servers, func(server string) bool {
 			return slices.ContainsFunc(all, func(name string) bool { return strings.HasPrefix(name, server+"__") })
 		})
-		if time.Now().After(late) {
-			s.t.Fatalf("the tools of %v are not listed", servers)
-		}
 		if len(servers) > 0 {
-			time.Sleep(20 * time.Millisecond)
+			return fmt.Errorf("the tools of %v are not listed", servers)
 		}
-	}
+		return nil
+	})
 	for len(s.tools) > 0 { // discards the notifications about these changes
 		<-s.tools
 	}

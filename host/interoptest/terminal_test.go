@@ -12,7 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A terminal is a terminal with a shell, as over SSH.
@@ -68,15 +69,18 @@ func (c *terminal) typeLine(line string) {
 func (c *terminal) waitFor(pattern string) []string {
 	c.t.Helper()
 	fits := regexp.MustCompile(pattern)
-	for until := time.Now().Add(testTimeout); ; time.Sleep(10 * time.Millisecond) {
+	var found []string
+	eventually.NoError(c.t, func() error {
 		text, err := c.tmux("capture-pane", "-p", "-J")
-		if found := fits.FindStringSubmatch(text); found != nil {
-			return found
+		if found = fits.FindStringSubmatch(text); found != nil {
+			return nil
 		}
-		if err != nil || time.Now().After(until) {
+		if err != nil {
 			c.t.Fatalf("%q was not shown (%v):\n%s", pattern, err, text)
 		}
-	}
+		return fmt.Errorf("%q was not shown:\n%s", pattern, text)
+	})
+	return found
 }
 
 // begin clears the terminal and types a junctor command line, whose exit status

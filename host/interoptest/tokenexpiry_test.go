@@ -65,6 +65,7 @@ func (c *loginClient) sendEvents(other *session, prefix string) (uris []string) 
 	c.t.Helper()
 	const eventsAfter = 5 // events after that
 	begun := time.Now()
+	// The events are spread over the life of two tokens.
 	for after := 0; after < eventsAfter; time.Sleep(150 * time.Millisecond) {
 		uri := fmt.Sprintf("%s-%d", prefix, len(uris))
 		if m := c.call("resources/subscribe", object{"uri": uri}); m.Error != nil {

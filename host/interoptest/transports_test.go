@@ -1,11 +1,13 @@
 package interoptest
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestTransportModes checks that Junctor detects the transport of a server, and
@@ -144,10 +146,14 @@ func TestServersThatRestart(t *testing.T) {
 				// A client that noticed the downtime waits before it
 				// reconnects. Over SSE it notices at once.
 				noticed := away || strings.HasSuffix(s.web.url, "/sse")
-				for until := time.Now().Add(testTimeout); noticed && m.Error != nil &&
-					time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+				eventually.NoError(t, func() error {
+					if !noticed || m.Error == nil {
+						return nil
+					}
+					failed := m
 					m = p.tool(c.tool, c.arg)
-				}
+					return fmt.Errorf("after the restart: %s", failed.raw)
+				})
 				if got := m.text(t); !strings.Contains(strings.ToLower(got), "again") {
 					t.Errorf("after the restart: %s", got)
 				}

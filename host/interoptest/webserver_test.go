@@ -13,7 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A webServer is a server that listens on a port.
@@ -73,20 +74,18 @@ func (s server) listen(t *testing.T, plugin, path string) server {
 func (w *webServer) begin(t *testing.T, port, path string) {
 	t.Helper()
 	w.process = w.start(port)
-	for until := time.Now().Add(2 * testTimeout); ; time.Sleep(5 * time.Millisecond) {
+	eventually.NoError(t, func() error {
 		if found := listening.FindStringSubmatch(w.process.stderr.String()); found != nil {
 			w.url = "http://127.0.0.1:" + found[1] + path
-			return
+			return nil
 		}
 		select {
 		case <-w.process.exited:
 			t.Fatalf("the server exited: %s", w.process.stderr)
 		default:
 		}
-		if time.Now().After(until) {
-			t.Fatalf("the server did not listen: %s", w.process.stderr)
-		}
-	}
+		return fmt.Errorf("the server does not listen: %s", w.process.stderr)
+	})
 }
 
 // stop ends the server.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // A server is one server block of a configuration: a command that Junctor runs,
@@ -290,20 +292,19 @@ func (s *workspace) serveHTTPAt(address string) *endpoint {
 	s.t.Helper()
 	e := &endpoint{process: launch(s.t, s.command("serve", "--http="+address, "--log", "info")), site: s}
 	s.t.Cleanup(e.finish)
-	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
+	eventually.NoError(s.t, func() error {
 		if found := serving.FindStringSubmatch(e.stderr.String()); found != nil {
 			e.url = "http://" + found[1] + "/mcp"
-			return e
+			return nil
 		}
 		select {
 		case <-e.exited:
 			s.t.Fatalf("junctor serve --http ended: %s", e.stderr)
 		default:
 		}
-		if time.Now().After(until) {
-			s.t.Fatalf("junctor serve --http does not listen: %s", e.stderr)
-		}
-	}
+		return fmt.Errorf("junctor serve --http does not listen: %s", e.stderr)
+	})
+	return e
 }
 
 // finish terminates the endpoint.
