@@ -81,8 +81,10 @@ func faultsOfFiles() []plantedFault {
 			s.oldPlugin()
 		}, "plugins", doctor.Warning, `acme was built with SDK 0\.1\.0`,
 			"go get github.com/junctor-mcp/junctor/sdk@latest", false},
-		{"data directory that others can change", func(s *sickbed) { s.chmod("home/data", 0o777) },
-			"directories",
+		{"data directory that others can change", func(s *sickbed) {
+			s.write("home/data/kept", "", 0o600)
+			s.chmod("home/data", 0o777)
+		}, "directories",
 			doctor.Error, `the data directory can be written to by everybody`, "`chmod go-w $DIR/home/data`", true},
 		{"data directory that is a file", func(s *sickbed) { s.remove("home/data"); s.write("home/data", "", 0o600) },
 			"directories", doctor.Error, `the data directory is a file`,

@@ -279,7 +279,7 @@ func TestReloadRotatesTokens(t *testing.T) {
 func TestReloadMovesListener(t *testing.T) {
 	first, second := freeAddress(t), freeAddress(t)
 	content := func(address string) string {
-		return fmt.Sprintf("    listen = %q\n    sessions {\n      store = \"sqlite\"\n    }\n", address)
+		return fmt.Sprintf("    listen = %q\n    sessions {\n      store = \"disk\"\n    }\n", address)
 	}
 	s := &gatewaySite{reloadSite: newReloadSite(t),
 		servers: "server \"held\" {\n  transport \"stdio\" {\n    command = [\"sh\", \"held.sh\"]\n  }\n}\n"}

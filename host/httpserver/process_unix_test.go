@@ -297,7 +297,7 @@ func TestSessionsSurviveKills(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	address := "unix:" + filepath.Join(dir, "s")
 	config := serverBlocks(t, "  share = \"session\"", "chatty "+strconv.Itoa(notificationsPerCall)) +
-		gatewayBlock("    listen = \""+address+"\"\n    sessions {\n      store = \"sqlite\"\n    }")
+		gatewayBlock("    listen = \""+address+"\"\n    sessions {\n      store = \"disk\"\n    }")
 	s := startHTTP(t, home, config, address)
 	if info, err := os.Stat(s.address); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode of the socket: %v, %v", info, err)
