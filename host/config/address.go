@@ -15,6 +15,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/loopback"
 )
 
+// The functions of this file parse the addresses at which gateway.http, console and telemetry.metrics
+// listen. They open nothing and resolve no name.
+
 // unixPrefix begins the address of a unix socket.
 const unixPrefix = "unix:"
 

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// An Audit is the audit block. Without one, nothing is recorded.
+// An Audit is the audit block. Without one, nothing is recorded. Package host opens the log from it
+// (host/auditlog.go); package host/audit writes it.
 type Audit struct {
 	Given   bool
 	Managed bool // it is that of the managed configuration

@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/forward"
 )
 
-// checkForward reports wrong targets of copies.
+// checkForward reports wrong targets of copies. This file checks the forward attributes of the audit
+// block; package host/forward sends the copies.
 func (a *Audit) checkForward(r language.Reader) {
 	targets := a.Forward
 	a.Forward = nil

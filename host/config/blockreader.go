@@ -11,7 +11,8 @@ import (
 )
 
 // A blockReader reads one block of a scope. Its methods report problems to the files of the
-// scope.
+// scope. It is a value that is copied for nested blocks; all copies share the scope. Every function of
+// this package that reads a block gets one.
 type blockReader struct {
 	language.Reader
 	of   *scope    // in which its names are looked up

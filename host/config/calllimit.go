@@ -10,7 +10,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// Limits is the limits block. Tools and PerTool bound the calls of tools by clients of
+// Limits is the limits block. Package host makes the limiters of host/limit from it.
+//
+// Tools and PerTool bound the calls of tools by clients of
 // the gateway, for each tenant and each tool alone: the first entry of Tools that matches
 // a call counts, and else PerTool.
 type Limits struct {

@@ -21,6 +21,9 @@ import (
 // root of conditions nor a function of them are evaluated when the configuration is
 // read, and may use locals.
 
+// This file and quantifier.go convert the expression of when in a rule from HCL into package
+// condition, which evaluates it for each request. Nothing here runs after the load.
+
 // conditionOperators are the operators that conditions have.
 var conditionOperators = map[*hclsyntax.Operation]string{
 	hclsyntax.OpLogicalAnd: "&&", hclsyntax.OpLogicalOr: "||", hclsyntax.OpEqual: "==", hclsyntax.OpNotEqual: "!=",
@@ -55,7 +58,7 @@ func readCondition(r blockReader, name string) *condition.Condition {
 	return condition.New(c.source(a.Expr), e)
 }
 
-// A converter converts one expression.
+// A converter converts one expression. It is copied with more vars for the body of a quantifier.
 type converter struct {
 	blockReader
 	name string                // of the attribute

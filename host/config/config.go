@@ -12,7 +12,7 @@ import (
 )
 
 // A Config is a configuration that was read, decoded and checked. It is not
-// modified after [Load] returns it.
+// modified after [Load] returns it, so any goroutine may read it. A reload makes another one.
 type Config struct {
 	Path      string   // the file or directory that was loaded
 	Files     []string // in the order they were read

@@ -14,7 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A Console is the console block: the pages for operators.
+// A Console is the console block: the pages for operators. Package host starts the listener from it;
+// package host/console serves the pages.
 type Console struct {
 	At     source.Position
 	Listen string `hcl:"listen" default:"127.0.0.1:7576" accepts:"'\"HOST:PORT\"'" doc:"Where the pages are served. It cannot be the address of 'gateway.http' or of 'telemetry.metrics'."`

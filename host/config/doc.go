@@ -23,4 +23,25 @@
 // server.go, secretstore.go, pluginref.go, plugintable.go, defaults.go, settings.go, setting.go,
 // plugindiagnostics.go, foreigntexts.go, shellvariable.go, foreignnames.go, encode.go, tools.go,
 // serverattributes.go, require.go, blockreader.go, scope.go, find.go, options.go, config.go.
+//
+// toplevel.go lists the blocks of the language, and load.go reads them in order. foreach.go,
+// server.go, tools.go and serverattributes.go read servers; module.go, scope.go and blockreader.go
+// are the layers and modules around them. require.go, pluginref.go, plugintable.go, settings.go,
+// setting.go and defaults.go find plugins and decode their blocks. policy.go, policies.go,
+// policyblocks.go, condition.go, quantifier.go, approvers.go, policytest.go and testblock.go read
+// the policy. gateway.go and the files with the name of a block read that block; address.go,
+// originheader.go and unsafelisten.go check where it listens. managed.go, managedprogram.go and
+// managedrefusal.go apply the rules of the administrator, and lock.go those of lock files. The
+// files whose names begin with foreign hint at habits of other programs. find.go chooses what is
+// loaded. publicsettings.go, encode.go, written.go, toolcommand.go and ownfiles.go describe a
+// loaded configuration to others.
+//
+// The callers of Load are package host, at the start and for each reload, package languageserver
+// and the verbs that edit. All work of one Load happens on the goroutine of its caller; the
+// unexported types with state, such as loader, scope, draft and blockReader, live as long as that
+// call and have no lock. A Config and all that it refers to do not change after Load, so any
+// goroutine may read them. A Config owns no resource and need not be closed.
+//
+// The tags of the structs are the language that users write: the reference pages and the JSON
+// Schema are generated from them, and a renamed attribute breaks configurations.
 package config

@@ -55,7 +55,8 @@ func jsonOf(v cty.Value) []byte {
 	return b
 }
 
-// fingerprint returns the hash of everything that decides what a server offers. The
+// fingerprint returns the hash of everything that decides what a server offers. A change of how it is
+// computed discards the cached lists of all users once. The
 // lists of a server are cached under it. What else a connection depends on, such as
 // share and timeouts, has the tag reload:"connection" without the word cache.
 func (d *draft) fingerprint(keys *expression.Keyring) string {

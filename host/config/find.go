@@ -16,7 +16,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
-// A Location is a configuration and how it was chosen.
+// A Location is a configuration and how it was chosen. Package invocation passes it from Find to the
+// question of trust and to Load. Nothing in this file reads a configuration's text.
 type Location struct {
 	Path string // a file, or a directory of *.hcl files, as the user would write it
 

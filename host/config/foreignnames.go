@@ -12,7 +12,7 @@ import (
 )
 
 // A foreignName is a name that MCP clients and other programs use, in a block that does
-// not have it.
+// not have it. The entries change hints of errors only; no foreign name becomes valid.
 type foreignName struct {
 	// Separated by spaces; "*" is every name that is near no name of the block. Case, _ and - make no
 	// difference.

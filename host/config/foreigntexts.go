@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/secretname"
 )
 
-// A foreignText is a text that another program replaces, and Junctor does not.
+// A foreignText is a text that another program replaces, and Junctor does not. The entries cause
+// warnings only; the text is used as it is.
 type foreignText struct {
 	pattern *lazyregexp.Regexp // of the whole text
 	secret  bool               // only for members whose names sound like secrets

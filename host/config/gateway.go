@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// A Gateway is the gateway block, or the defaults without a block.
+// A Gateway is the gateway block, or the defaults without a block. Package host makes the options of
+// host/gateway and host/httpserver from it; neither sees this type.
 type Gateway struct {
 	// MaxMemory is a soft limit on the memory of the process, in bytes.
 	MaxMemory int `hcl:"max_memory" format:"size" default:"512MiB" min:"128MiB" max:"999999MiB" unset:"'\"512MiB\"', or four times the largest 'max_message'" doc:"Memory of the process, also on standard input and output. Half of it is [for messages](gateway.md#memory)."`

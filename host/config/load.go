@@ -17,7 +17,8 @@ import (
 
 // Load reads, evaluates, decodes and checks a configuration. It starts no program
 // except through [Options.Describe]. The Config is nil exactly if a diagnostic is
-// an error. Callers must not load a configuration that the user has not written,
+// an error. Calls are independent of each other and may run concurrently. Load blocks while a plugin
+// is described, and ctx ends that. Callers must not load a configuration that the user has not written,
 // named or trusted, because evaluation is not bounded, unless they set Options.Static.
 func Load(ctx context.Context, o Options) (*Config, source.Diagnostics) {
 	l := newLoader(o)
@@ -48,7 +49,7 @@ func Load(ctx context.Context, o Options) (*Config, source.Diagnostics) {
 	return l.load(ctx)
 }
 
-// A loader holds the state of one [Load].
+// A loader holds the state of one [Load]. Only the goroutine of that call uses it.
 type loader struct {
 	Options
 	lookup func(string) (string, bool)

@@ -11,6 +11,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
+// This file reads lock files and gives each server and plugin its pins. Package host/pins
+// writes the files.
+
 // The words for Server.Definitions.
 const (
 	DefinitionsAny      = "any"       // the tools of the server may change

@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/ownership"
 )
 
-// A managedCheck compares servers with rules about them.
+// A managedCheck compares servers with rules about them, for the load and for Refused. It reads the file
+// system to learn which programs only the administrator can change.
 type managedCheck struct {
 	plugins *pluginTable
 	path    string // the variable PATH

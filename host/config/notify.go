@@ -12,7 +12,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/loopback"
 )
 
-// A Notify is the notify block: where notices about events are sent.
+// A Notify is the notify block: where notices about events are sent. Package host reads it
+// (host/notices.go); package host/notify sends the notices.
 type Notify struct {
 	Webhook      string       `hcl:"webhook" secret:"true" accepts:"a URL" doc:"The URL of the receiver: 'https', or 'http' on this machine. It may come from 'env()' or 'file()'; only its origin is printed." json:"-"`
 	Origin       string       // of Webhook, for messages

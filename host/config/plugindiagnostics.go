@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A blockSource is the source of a block, for diagnostics after the load.
+// A blockSource is the source of a block, for diagnostics after the load: package host reports the
+// complaints of a running plugin at the lines of the block. It keeps the files of the load alive.
 type blockSource struct {
 	source *source.File
 	body   *hclsyntax.Body

@@ -40,7 +40,7 @@ var bundled = slices.Concat(transports.Bundled, providers.Bundled, stores.Bundle
 func Bundled() []string { return slices.Clone(bundled) }
 
 // A pluginRef is a block with the plugin that its label names. Its body is decoded
-// once the manifest of the plugin is known.
+// once the manifest of the plugin is known: call decode after pluginTable.describeAll.
 type pluginRef struct {
 	blockReader
 	language.Role

@@ -17,7 +17,9 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A pluginTable is the plugins of a configuration, with the manifests of those in use.
+// A pluginTable is the plugins of a configuration, with the manifests of those in use. It belongs to
+// one load. The loader fills it in this order: requirements and pluginBlock, lock, resolve for each
+// block of a plugin, and describeAll.
 type pluginTable struct {
 	files  *source.Set
 	ask    func(ctx context.Context, p Plugin) (sdk.Manifest, error) // returns a manifest

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A PolicyTest is a test block: what a principal may do.
+// A PolicyTest is a test block: what a principal may do. testblock.go reads it from the file, and
+// package host/policy/check runs it for "junctor test".
 type PolicyTest struct {
 	Name      string
 	Principal authn.Principal

@@ -14,7 +14,8 @@ import (
 // "transport.url", and its views, such as "tool NAME". Every sensitive value is replaced
 // by the same text, so a change of a secret changes nothing. Places in the configuration,
 // and paths that the host added, are left out. The map is empty for a disabled server.
-// [Server.Settings] is for people: it has the places, and only what is written.
+// [Server.Settings] is for people: it has the places, and only what is written. Package plan compares the
+// result of two versions, so equal settings must stay equal texts.
 func (c *Config) PublicSettings(s *Server) map[string]json.RawMessage {
 	all := map[string]json.RawMessage{}
 	if !s.Enabled {

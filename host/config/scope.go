@@ -13,7 +13,7 @@ import (
 
 // A scope is a part of the configuration with names of its own: a layer, the managed
 // configuration, or one use of a module. Its locals, variables and defaults are known
-// in its files only.
+// in its files only. The loader makes and fills it; it is not used after the load.
 type scope struct {
 	layer   int      // 0: the strongest layer, also for the managed configuration
 	within  []string // the directories of the modules that use this one, and its own; empty for a layer

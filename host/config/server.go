@@ -16,7 +16,8 @@ import (
 )
 
 // A draft is a Server whose transport and auth blocks are not decoded yet. They
-// need the manifests of their plugins.
+// need the manifests of their plugins. loader.server makes it, finish completes it, and then its
+// Server becomes part of the Config.
 type draft struct {
 	*Server
 	block     blockReader

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// settings are a block decoded with a plugin's schema. They contain only attributes
+// settings are a block decoded with a plugin's schema, before pluginRef.decode encodes them for the
+// plugin. They contain only attributes
 // that are set. The plugin knows its defaults, and for [sdk.Decode] an explicit
 // default would conflict like any other value.
 type settings struct {

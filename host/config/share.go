@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// The values of "share". The first is the default for a single tenant.
+// The values of "share": which clients use one connection to a server. The first is the default for
+// a single tenant. Package host/connpool has the connections that not all clients share.
 const (
 	shareGlobal  = "global"
 	shareTenant  = "tenant"

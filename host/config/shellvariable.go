@@ -12,7 +12,7 @@ import (
 )
 
 // shellVariable matches a variable in shell notation, $TOKEN. In HCL ${TOKEN} is a
-// reference, which eval reports.
+// reference, which eval reports. This file warns only: the text is used as it is.
 var shellVariable = lazyregexp.New(`\$([A-Z_][A-Z0-9_]{1,63})\b`)
 
 // schemeVariable matches a text that is a variable, possibly after the scheme of an

@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// A testBlock is a test block. The uses in it are read in the order of the file.
+// A testBlock is a test block as it is written; readTests makes a PolicyTest of it. The uses in it are
+// read in the order of the file.
 type testBlock struct {
 	Name      string          `hcl:"name,label"`
 	Principal testedPrincipal `hcl:"principal" unset:"the command line" doc:"Who the test is about."`

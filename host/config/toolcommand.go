@@ -13,7 +13,8 @@ import (
 )
 
 // programSettings are the settings of a transport or an auth provider that decide which
-// programs it runs.
+// programs it runs. The names of the fields are those of the settings of the bundled plugins, so a
+// change there needs one here. Package host asks for the commands to protect their files.
 type programSettings struct {
 	Command []string
 	Args    []string

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// An httpSource is the place of the http block, for diagnostics after the load.
+// An httpSource is the place of the http block, for diagnostics after the load: the verb serve calls
+// HTTP.WithAddress for its flag --http.
 type httpSource struct {
 	source *source.File
 	head   hcl.Range

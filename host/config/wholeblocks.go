@@ -6,7 +6,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/inbound"
 )
 
-// The wholeBlocks are the blocks about the whole process.
+// The wholeBlocks are the blocks about the whole process, while the loader reads them; put moves them
+// into the Config.
 type wholeBlocks struct {
 	gateway   Gateway
 	telemetry Telemetry
