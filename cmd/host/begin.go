@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// execute runs one command line and returns the exit status.
+// execute runs one command line and returns the exit status. main calls it once; the verb runs on this
+// goroutine and should end soon after ctx.
 func execute(ctx context.Context, inv *invocation.Invocation, args []string) int {
 	root := withCompletion(root(inv))
 	root.SetArgs(args)

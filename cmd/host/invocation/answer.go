@@ -17,7 +17,8 @@ import (
 )
 
 // A terminalClient asks the user at the terminal what servers ask during a verb. Questions are
-// asked one after the other. Without a terminal it declares no capabilities and reports
+// asked one after the other. The gateway calls the methods, from a goroutine for each call of a tool,
+// so they are safe for concurrent use. Without a terminal it declares no capabilities and reports
 // each question that it declines.
 type terminalClient struct {
 	inv         *Invocation
@@ -77,7 +78,8 @@ func (a *terminalClient) Refused(server, method, why string) {
 	a.inv.Note(server, fmt.Sprintf("its request %.64q was declined: %.200s", method, why))
 }
 
-// Answer asks the user a server's question and returns the result or an error object.
+// Answer asks the user a server's question and returns the result or an error object. It blocks until
+// the user has answered, also the questions before, or ctx ends.
 func (a *terminalClient) Answer(ctx context.Context, server, method string, params []byte) (result, rpcErr []byte) {
 	select {
 	case <-a.turn:

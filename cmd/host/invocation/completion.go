@@ -11,7 +11,8 @@ import (
 )
 
 // A completer returns completions for a word, given the words before it. It uses only known
-// data and starts no program. more means that no space should follow.
+// data and starts no program, because a shell waits for it. more means that no space should follow.
+// Package items has most of them.
 type completer func(app *host.App, before []string, typed string) (words []cobra.Completion, more bool)
 
 // Completes converts a completer into a cobra.CompletionFunc. The shell adds no space if

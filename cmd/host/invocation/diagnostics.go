@@ -13,7 +13,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Validation is the JSON form of validate.
+// Validation is the JSON form of validate. Scripts and editors read it: a renamed member breaks them.
 type Validation struct {
 	Valid       bool              `json:"valid"`
 	Path        string            `json:"path,omitempty"`

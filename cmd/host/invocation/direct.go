@@ -14,7 +14,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Direct are the flags for a server that no configuration has.
+// Direct are the flags for a server that no configuration has. The verb writes them as the text of a
+// configuration, which is loaded like any other.
 type Direct struct {
 	command, URL string
 	server       ServerFlags

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// A LayerFlag is the value of --config, which may be given several times.
+// A LayerFlag is the value of --config, which may be given several times. Layers is a field of the
+// Invocation.
 type LayerFlag struct{ Layers *[]string }
 
 func (f *LayerFlag) Set(path string) error {

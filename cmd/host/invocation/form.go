@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/schema"
 )
 
-// A formField is one property of a server's form, which the gateway has checked.
+// A formField is one property of a server's form, which the gateway has checked. This file asks for the
+// answers to an elicitation at the terminal, for questioner.
 type formField struct {
 	name, title, about, kind, format string
 	choices                          []choice // empty: any value of the type

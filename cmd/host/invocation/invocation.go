@@ -5,6 +5,16 @@
 // Files, from the top: completion.go, load.go, locate.go, kepttrust.go, trust.go, starting.go,
 // answer.go, form.go, question.go, log.go, diagnostics.go, invocation.go, logoutput.go, direct.go,
 // flags.go.
+//
+// locate.go, trust.go and kepttrust.go find a configuration and have it trusted; load.go makes an
+// app of it and ends it. answer.go, question.go and form.go ask the user what servers ask. log.go
+// and logoutput.go are the log. diagnostics.go and starting.go print what a load and slow starts
+// say. direct.go and flags.go are flags that several verbs have, and completion.go completes words.
+//
+// Package main makes the only [Invocation], calls StartLog before the verb and Leave after it. The
+// verbs do the rest. Methods that set fields (StartLog, FindDirs, Load, Use) are for the goroutine
+// of the verb, before it starts others; those that print may be called from any goroutine. The JSON
+// that this package prints, such as [Validation], is an interface for scripts.
 package invocation
 
 import (
@@ -19,7 +29,8 @@ import (
 )
 
 // An Invocation is one run of the command line. Verbs share its terminal, its global flags and the
-// app once it is loaded. No verb changes a field: see Needs for what load depends on.
+// app once it is loaded. No verb changes a field: see Needs for what load depends on. It owns the
+// app, its supervisor and the log, which Leave ends.
 type Invocation struct {
 	*terminal.Terminal
 

@@ -9,6 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
+// The functions of this file keep a configuration trusted that Junctor itself edits on behalf of the
+// user, for the verbs of package configure. trust.go asks for trust.
+
 // TrustAgain records the trust in a configuration that Junctor itself changed.
 func TrustAgain(inv *Invocation, r *trust.Review) error {
 	store, err := inv.TrustStore()

@@ -112,7 +112,8 @@ func (inv *Invocation) Options(n Needs) host.Options {
 	return o
 }
 
-// Use makes app the one that this process ends, and whose secrets are masked. It may be nil.
+// Use makes app the one that this process ends, and whose secrets are masked. It may be nil. Use does
+// not stop the app before.
 func (inv *Invocation) Use(app *host.App) {
 	inv.App, inv.Mask = app, nil
 	if app != nil {
@@ -145,7 +146,8 @@ func rememberRemarks(inv *Invocation, configuration string, n Needs) {
 	}
 }
 
-// Leave ends everything that this process started.
+// Leave ends everything that this process started. Package main calls it once, last. It may take several
+// seconds.
 func (inv *Invocation) Leave() {
 	if inv.noted != nil {
 		inv.noted()

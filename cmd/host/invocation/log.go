@@ -66,7 +66,7 @@ func (inv *Invocation) StartLog(serves bool) error {
 }
 
 // redirectLogs sends what libraries write on standard error, or with the loggers of the
-// standard library, to a log.
+// standard library, to a log. Its goroutine reads the pipe until the process ends.
 func redirectLogs(to hclog.Logger) {
 	w := to.StandardWriter(&hclog.StandardLoggerOptions{ForceLevel: hclog.Debug})
 	stdlog.SetFlags(0)

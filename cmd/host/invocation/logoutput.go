@@ -15,7 +15,8 @@ const maxQueuedLog = 1 << 20
 
 // A logQueue writes the log without blocking its callers. If the reader of standard error is
 // too slow it drops lines and reports their number. Many clients never read a server's
-// standard error, and requests must not wait for it.
+// standard error, and requests must not wait for it. Write may be called concurrently; the goroutine of
+// run is the only one that writes to out. Invocation.Leave closes the queue.
 type logQueue struct {
 	out  io.Writer
 	done chan struct{} // closed when all is written
@@ -82,7 +83,7 @@ func (q *logQueue) close(d time.Duration) {
 	}
 }
 
-// A maskedLog writes the records of a log without secrets.
+// A maskedLog writes the records of a log without secrets. Any goroutine may log and call mask.
 type maskedLog struct {
 	log     hclog.InterceptLogger
 	out     hclog.SinkAdapter

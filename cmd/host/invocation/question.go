@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A questioner asks the user one question of a server.
+// A questioner asks the user one question of a server. The terminalClient makes one for each question
+// while it holds its turn; one goroutine uses it.
 type questioner struct {
 	server string
 	local  bool // the server is on this machine, so its pages may be too

@@ -17,7 +17,7 @@ const (
 )
 
 // noteStarts prints notes about servers that take long to start, with possible reasons, until
-// stop is called.
+// stop is called. stop waits for the goroutine that prints, and may be called more than once.
 func noteStarts(inv *Invocation, app *host.App) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup

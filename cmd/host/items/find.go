@@ -2,6 +2,13 @@
 // name, waits for the lists of servers, and completes names.
 //
 // Files, from the top: complete.go, lists.go, find.go, awaitlists.go, waiting.go, servers.go.
+//
+// complete.go completes words for shells. lists.go has what the verbs tools, resources and prompts
+// share; awaitlists.go and waiting.go wait for lists, and find.go looks one item up in them.
+// servers.go connects to servers for verbs that show their state.
+//
+// The callers are verbs. The functions read the app, which is safe for concurrent use, and print
+// with the invocation, so they are for the goroutine of the verb. They keep nothing between calls.
 package items
 
 import (

@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/policy"
 )
 
-// ConnectAll connects to servers at the same time and returns their statuses.
+// ConnectAll connects to servers at the same time and returns their statuses. It blocks until each
+// is connected or has failed.
 func ConnectAll(ctx context.Context, inv *invocation.Invocation, app *host.App,
 	servers []*config.Server) []*control.Server {
 	wait := inv.Spin("connecting")

@@ -18,7 +18,7 @@ import (
 const waitingEvery = 500 * time.Millisecond
 
 // showWaiting shows in the spinner which of several servers have not answered, until stop is
-// called.
+// called. stop waits for the goroutine that shows it.
 func showWaiting(app *host.App, servers []string, wait *terminal.Spinner) (stop func()) {
 	if len(servers) < 2 || !wait.Seen {
 		return func() {}

@@ -11,7 +11,8 @@ import (
 // A screen is the terminal on standard error, which messages, the spinner and questions share.
 // They take turns: the spinner disappears before a message, and neither is shown while a
 // question is open. Messages that come meanwhile follow it. As a writer a screen takes
-// messages. Without a terminal it only passes them on.
+// messages. Without a terminal it only passes them on. Its methods may be called concurrently
+// unless they say that the caller holds mu.
 type screen struct {
 	out     io.Writer
 	colours bool          // paint the first words of messages

@@ -16,7 +16,8 @@ const (
 )
 
 // A Spinner shows on a terminal that an operation takes long, and its progress if the server
-// reports it. It writes to standard error and removes itself.
+// reports it. It writes to standard error and removes itself. The verb that calls Spin must call Stop.
+// Show and Progress may be called from any goroutine.
 type Spinner struct {
 	screen *screen
 	end    chan struct{}

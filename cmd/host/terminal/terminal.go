@@ -3,6 +3,15 @@
 //
 // Files, from the top: question.go, spinner.go, messages.go, jsonoutput.go, table.go, text.go,
 // terminal.go, screen.go, colour.go, output.go, safe.go, remarks.go.
+//
+// messages.go prints errors, warnings and notes; question.go and spinner.go share the screen
+// (screen.go) with them. jsonoutput.go, table.go and text.go make results; output.go is standard
+// output. safe.go removes control characters from texts of others, colour.go paints, and remarks.go
+// remembers what was printed.
+//
+// All packages of cmd/host print through the [Terminal] of the invocation. Messages, spinners and
+// questions may come from any goroutine, because the screen orders them. Results, [Remarks] and
+// fields belong to the goroutine of the verb.
 package terminal
 
 import (
@@ -54,7 +63,8 @@ func Interruptible(ctx context.Context, read func() ([]byte, error)) ([]byte, er
 	}
 }
 
-// A Terminal is what the verbs print to and read from. Standard output carries only results.
+// A Terminal is what the verbs print to and read from. Standard output carries only results. There is
+// one in a process; the fields other than Interrupted are set before goroutines print.
 type Terminal struct {
 	Stdin          *os.File
 	Stdout         *Output

@@ -1,5 +1,10 @@
 // Package verb has what all verbs need of the command line: the number of arguments, flags that
 // are given once, and hints for words of other programs. The packages in it have the verbs.
+//
+// arguments.go and flags.go check what was typed, and commandline.go words the errors of Cobra as
+// others are. foreignverbs.go has the verbs and flags of other programs: an entry changes a hint
+// only. The functions are pure but for the command that they change; all run on the main goroutine,
+// before the verb or after it.
 package verb
 
 import (

@@ -75,7 +75,8 @@ func (o *lspOptions) run(ctx context.Context) error {
 // describeAgain is how long the language server keeps what is known of a plugin.
 const describeAgain = 5 * time.Second
 
-// knownPlugins describe plugins without starting a program of a configuration.
+// knownPlugins describe plugins without starting a program of a configuration. The language server
+// calls describe from several goroutines; mu is held while one plugin is described.
 type knownPlugins struct {
 	sup  *plugin.Supervisor
 	dirs []string

@@ -1,5 +1,16 @@
 // Package configure has the verbs that check, explain, compare and change configurations, and
 // that import and export the servers of MCP clients.
+//
+// Each verb has a file: a function named after the verb, which makes the command and its flags for
+// the table in root.go, a struct with the arguments and flags, and functions that do the work. The
+// files whose names begin with import_, wrap_ or export_ are parts of those verbs. edit.go,
+// backup.go, writetarget.go, refused.go and locked.go are what all verbs share that change a
+// configuration: which file, the checks before, and the copy of the last version. diff.go and
+// printdifference.go compare with the pins, and pluginpins.go does so for the programs of plugins.
+//
+// A verb is run once in a process, on the main goroutine, so the structs of options need no lock.
+// Scripts read the flags and the JSON that a verb prints: a renamed member breaks them. docs/cli.md
+// and golden files show both.
 package configure
 
 import (

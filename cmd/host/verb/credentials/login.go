@@ -1,4 +1,8 @@
 // Package credentials has the verbs of the group credentials.
+//
+// login.go is the verbs login and logout, auth.go the state of logins, and secret.go and
+// secretlock.go the stored secrets and the password of their file. A verb is run once in a process,
+// on the main goroutine. Package secrets opens the store. Only secret get prints a secret.
 package credentials
 
 import (

@@ -1,5 +1,15 @@
 // Package operate has the verbs for running processes: their state, logs, events and audit log,
 // and changes of them.
+//
+// Each verb has a file: a function named after the verb, which makes the command and its flags for
+// the table in root.go, a struct with the arguments and flags, and functions that do the work.
+// examined.go, examined_exports.go and examined_gateway.go collect what doctor examines, and
+// support.go packs it. auditcheck.go and auditrows.go are parts of audit, and process.go prints
+// processes for status.
+//
+// A verb is run once in a process, on the main goroutine, so the structs of options need no lock.
+// Scripts read the flags and the JSON that a verb prints: a renamed member breaks them. docs/cli.md
+// and golden files show both.
 package operate
 
 import (

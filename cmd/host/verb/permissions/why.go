@@ -1,5 +1,13 @@
 // Package permissions has the verbs that explain, test and apply the policy: why, policy, test and
 // approvals.
+//
+// Each verb has a file: a function named after the verb, which makes the command and its flags for
+// the table in root.go, a struct with the arguments and flags, and functions that do the work.
+// replay.go and policytable.go are verbs below policy.
+//
+// A verb is run once in a process, on the main goroutine, so the structs of options need no lock.
+// Scripts read the flags and the JSON that a verb prints: a renamed member breaks them. docs/cli.md
+// and golden files show both.
 package permissions
 
 import (

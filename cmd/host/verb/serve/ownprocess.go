@@ -28,7 +28,9 @@ import (
 )
 
 // ownProcess is this process while it runs the verb serve. It answers on the control socket.
-// Its methods may be called concurrently.
+// Its methods may be called concurrently: the control socket, the console, the watcher and the signal
+// have goroutines of their own. The fields before stopControl do not change after prepare. The
+// verb serve makes it and stops what it starts, in the reverse order.
 type ownProcess struct {
 	inv       *invocation.Invocation
 	app       *host.App

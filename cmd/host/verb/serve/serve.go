@@ -1,4 +1,9 @@
 // Package serve has the verb serve, and the process that it becomes.
+//
+// serve.go is the verb and the order of start and end. ownprocess.go answers on the control socket;
+// reload.go watches the configuration and the signal SIGHUP. finishlists.go is a hidden verb:
+// package listreader starts it as a process of its own. host.App does the serving; nothing here
+// handles requests of clients.
 package serve
 
 import (

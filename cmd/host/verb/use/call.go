@@ -1,4 +1,13 @@
 // Package use has the verbs of the group use.
+//
+// Each verb has a file: a function named after the verb, which makes the command and its flags for
+// the table in root.go, a struct with the arguments and flags, and functions that do the work. The
+// lists of tools, resources and prompts come from package items, and results are printed by package
+// results. cost.go and inspectserver.go are parts of tools and inspect.
+//
+// A verb is run once in a process, on the main goroutine, so the structs of options need no lock.
+// Scripts read the flags and the JSON that a verb prints: a renamed member breaks them. docs/cli.md
+// and golden files show both.
 package use
 
 import (
