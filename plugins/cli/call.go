@@ -31,8 +31,8 @@ func (s *server) call(r *request) (any, *rpcError) {
 	return modernResult(r, result, ""), nil
 }
 
-// run runs the program for one call. It returns nil if the request was
-// cancelled.
+// run runs the program for one call, on the goroutine of the request. It waits for
+// a slot and for the end of the program. It returns nil if the request was cancelled.
 func (s *server) run(r *request, t *tool.Tool) json.RawMessage {
 	checks, err := s.checks(t)
 	if err != nil {

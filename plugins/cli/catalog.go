@@ -27,7 +27,9 @@ var rounds = []time.Duration{6 * time.Second, 12 * time.Second, 24 * time.Second
 var listWait = 8 * time.Second
 
 // A catalog holds the tools on offer. The tools of blocks are there from the
-// start; discovery adds others in one or more rounds.
+// start; discovery adds others in one or more rounds. The goroutine of discover
+// publishes, and those of requests read. A published list and its tools are never
+// changed, only replaced.
 type catalog struct {
 	options tool.Options
 	done    chan struct{} // closed when discovery has finished
@@ -105,7 +107,8 @@ func (c *catalog) publish(p *model.Program, discovered []*tool.Tool, final bool)
 }
 
 // discover discovers the commands of the program in rounds. It calls changed
-// after each new version.
+// after each new version. newServer runs it once, in a goroutine of its own; it
+// returns when discovery is complete, or soon after ctx ends.
 func (c *catalog) discover(ctx context.Context, options discover.Options, log hclog.Logger, changed func()) {
 	defer changed()
 	defer close(c.done)

@@ -8,6 +8,18 @@
 //
 // Files, from the top: main.go, conn.go, protocol.go, call.go, turn.go, override.go, list.go,
 // server.go, catalog.go, programs.go, settings.go, message.go.
+//
+// conn.go is the connection: one goroutine for each request. protocol.go answers the methods;
+// list.go lists the tools, and call.go runs one, with what turn.go and override.go prepare for the
+// run. catalog.go discovers in the background. programs.go and settings.go read the configuration;
+// message.go has the words of the protocol.
+//
+// Package sdk/serve runs the plugin, and the host calls open once for each connection. Packages
+// discover and help learn what a program can do, tool makes tools of it, run and confine execute
+// calls, wall and danger decide what is allowed, and model is the data between them.
+//
+// The names and schemas of tools are what clients, policies and lock files know: a change of them
+// is a change for users. So are the attributes of settings.
 package main
 
 import (

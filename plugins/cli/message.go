@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 )
 
+// This file has the words and the envelope of MCP messages, for the server of this process only.
+
 // The protocol revisions.
 const (
 	modern       = "2026-07-28"

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/process"
 )
 
-// block returns the tool block of a tool, or an empty one.
+// block returns the tool block of a tool, or an empty one. The methods of this file choose between the
+// settings of the transport and those of the block, for each run.
 func block(t *tool.Tool) *tool.Block {
 	if t.Block == nil {
 		return &tool.Block{}

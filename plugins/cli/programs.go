@@ -22,7 +22,7 @@ var unattendedEnv = []string{
 }
 
 // A program is a resolved program with its fixed arguments, working directory and
-// environment.
+// environment. open finds the programs once; they do not change afterwards.
 type program struct {
 	path    string
 	command []string // with the fixed arguments

@@ -11,6 +11,11 @@ import (
 // A server is an MCP server inside this process and also the host's connection
 // to it. It supports every protocol revision: they differ only in the handshake
 // and in some members of results.
+//
+// open makes it and the host closes it. The host calls Recv and Send from one
+// goroutine each; everything else runs on the goroutines of requests and that of
+// discovery, which work counts. Fields above mu do not change after newServer,
+// except wait, which is set before Recv. No lock is held while push blocks.
 type server struct {
 	name       string
 	set        *settings
@@ -36,7 +41,7 @@ type server struct {
 	work     sync.WaitGroup      // call Add with mu held and only while closed is false
 }
 
-// A request is a request that is being answered.
+// A request is a request that is being answered. Only its goroutine uses it, except for cancel.
 type request struct {
 	id     json.RawMessage
 	method string

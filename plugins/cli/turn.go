@@ -17,7 +17,7 @@ import (
 var tempVariables = []string{"TMPDIR", "TMP", "TEMP"}
 
 // A turn is what one run of the program may use: its temporary directory and the
-// rules of the wall.
+// rules of the wall. The goroutine of the request makes it, and ends it with end.
 type turn struct {
 	wall  *wall.Wall
 	rules *sandbox.Rules

@@ -6,6 +6,9 @@
 // paths through procfs, where the same name is another file for each process.
 // It does not cover changes between this check and the moment when the program
 // opens the path, nor links that the program follows on its own.
+//
+// resolve.go follows a path, and pieces.go finds paths within values. Package run calls [Dir.Path]
+// and its like for each value of a call, on the goroutine of the request.
 package confine
 
 import (

@@ -8,6 +8,15 @@
 //
 // Files, from the top: value.go, expression.go, content.go, danger.go, program.go, runner.go,
 // pattern.go, name.go, table.go, scanjq.go, scanfilters.go, scanawk.go, scan.go.
+//
+// program.go and runner.go find the program of a command line and its rows in the table. pattern.go
+// and name.go judge options that the table does not list. value.go and content.go are about values
+// of arguments, and expression.go about lists of words such as those of find. The files whose names
+// begin with scan read texts in small languages.
+//
+// Packages tool and run use the [Rules]. All of them are immutable and safe for concurrent use; the
+// tables are read once, when first needed. An entry of table.txt decides what users' tools may do:
+// add evidence to each, and expect changed tools.
 package danger
 
 import (

@@ -11,6 +11,17 @@
 // manual.go, judge.go, filter.go, complement.go, merge.go, walk.go, protocol.go, suggest.go,
 // probe.go, answers.go, cache.go, inode_unix.go, inode_other.go, node.go, hint.go, form.go,
 // match.go, workspace.go, options.go.
+//
+// discover.go, explore.go and walk.go are the order of work: identity.go and root.go look at the
+// program, group.go, ask.go and form.go ask the commands of a level, follow.go, manual.go and
+// complement.go ask further sources. judge.go, merge.go and hint.go read answers; filter.go and
+// match.go apply what the configuration chooses. probe.go runs the program in a workspace
+// (workspace.go). answers.go keeps single answers, and cache.go whole models.
+//
+// Package main calls [Run] once for each round. Run blocks until the model is complete or its time
+// is over. It asks up to Parallel commands at a time: walk.each runs their goroutines and waits for
+// them. A node is changed by the goroutine that asks it and by no other until each returns; what
+// commands share is in walk and group, behind their mutexes.
 package discover
 
 import (

@@ -19,7 +19,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/sandbox"
 )
 
-// A prober asks one program.
+// A prober asks one program. Its methods may be called concurrently; the fields do not
+// change after it is made, except the counters. Copies made by with share slots and answers.
 type prober struct {
 	path     string   // the executable
 	fixed    []string // the fixed arguments of every call

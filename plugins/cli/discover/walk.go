@@ -8,7 +8,8 @@ import (
 )
 
 // A walk discovers the commands of one program level by level, so that a time
-// limit cuts off deep commands instead of a whole branch.
+// limit cuts off deep commands instead of a whole branch. explore makes one for each
+// Run. The fields above mu are set before goroutines ask, or between levels.
 type walk struct {
 	o        *Options
 	program  *model.Program
@@ -32,7 +33,8 @@ type walk struct {
 	acted    map[form]int    // number of answers without help
 }
 
-// each calls f for 0 to n-1, with at most Parallel calls at a time.
+// each calls f for 0 to n-1, with at most Parallel calls at a time, in goroutines
+// of their own. It returns when all have returned.
 func (w *walk) each(n int, f func(i int)) {
 	var running sync.WaitGroup
 	slots := make(chan struct{}, w.o.Parallel)

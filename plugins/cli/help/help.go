@@ -12,6 +12,16 @@
 // The package has no knowledge of particular programs, runs nothing and reads
 // no files. Lines that look like options or commands but cannot be parsed are
 // kept in Unparsed, so that users can see what is missing.
+//
+// clean.go, token.go, section.go and column.go divide a text into lines, words, sections and
+// columns. option.go, entry.go, spec.go, value.go and choice.go read options; positional.go,
+// usage.go, grammar.go, walk.go and alternative.go read usages; command.go, commandlist.go and
+// commandtree.go read lists of commands. assemble.go puts a command together, and mentions.go,
+// sentence.go, several.go, stdin.go and describe.go add what sentences say.
+//
+// Package discover calls [Parse] and [ParseMan]. Both are pure and may be called concurrently; the
+// types with state belong to one call. Texts of programs are untrusted. A change of what is parsed
+// changes the tools that users see.
 package help
 
 import (

@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/tool"
 )
 
-// A builder assembles an argument list.
+// A builder assembles an argument list. Prepare makes one for each call.
 type builder struct {
 	*decoder
 	all  map[string]*argument

@@ -10,7 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A capture is a writer that keeps the beginning and the end of a stream.
+// A capture is a writer that keeps the beginning and the end of a stream. A goroutine of package
+// subprocess writes, while the goroutine of the run reads the progress and, at the end, the output.
 type capture struct {
 	headSize, tailSize int // bytes
 

@@ -52,7 +52,8 @@ type value struct {
 	path    string // of the value in the arguments, for errors
 }
 
-// A decoder reads the arguments of a call and collects their problems.
+// A decoder reads the arguments of a call and collects their problems. It belongs to one call and does
+// not change the tool.
 type decoder struct {
 	tool     *tool.Tool
 	checks   []Check

@@ -13,6 +13,17 @@
 // Files, from the top: argv.go, template.go, whole.go, programs.go, builder.go, decode.go,
 // expression.go, check.go, result.go, run.go, files.go, call.go, decoder.go, parse.go, table.go,
 // form.go, json.go, progress.go, capture.go.
+//
+// decode.go, decoder.go and check.go read and check the arguments of a call. argv.go and
+// template.go build the list for a discovered tool and for a tool block; builder.go, expression.go,
+// programs.go and whole.go are their parts, and call.go is the result. run.go runs the program with
+// capture.go, files.go and progress.go. result.go makes the tool result in the form of form.go;
+// parse.go, json.go, table.go are the kinds of output.
+//
+// Package main of the plugin calls [Prepare], [Run] and [Form.Result] in this order, on the
+// goroutine of the request. A decoder, builder, [Call] and [Outcome] belong to one call and have no
+// lock; only capture is written by another goroutine. No error of Prepare contains a value of an
+// argument.
 package run
 
 import (

@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A blockBuilder builds the tool of a block.
+// A blockBuilder builds the tool of a block and collects the mistakes in it. fromBlock makes one for each
+// block and calls its methods in order; one goroutine uses it.
 type blockBuilder struct {
 	t    *Tool
 	path string

@@ -20,7 +20,8 @@ func checkPrograms(t *Tool, o *Options, path string) []error {
 	return c.errs
 }
 
-// A codeChecker collects problems.
+// A codeChecker collects the problems with a tool block whose clients could choose a text that a program
+// runs as code, such as a script of awk. It belongs to one call of CheckBlocks.
 type codeChecker struct {
 	o    *Options
 	path string

@@ -21,6 +21,22 @@
 // danger.go, stdin.go, access.go, choose.go, pattern.go, schema.go, expression.go, describe.go,
 // name.go, place.go, value.go, blockbuilder.go, options.go, tool.go, template.go, block.go,
 // runsettings.go, json.go.
+//
+// # Files
+//
+// make.go builds the tool of a discovered command: choose.go and offered.go choose its options,
+// stdin.go and expression.go add other parameters. fromblock.go builds that of a tool block: the
+// other files whose names begin with block are its parts, and blockbuilder.go has their state.
+// danger.go, reject.go, codetext.go and inner.go apply the rules of package danger. name.go,
+// describe.go, schema.go and json.go write what clients see, and list.go encodes it. record.go
+// writes a discovered tool as a block, for "junctor wrap".
+//
+// # Use
+//
+// Package main of the plugin builds tools, and package run builds argument lists from them. A
+// [Tool] does not change after [FromProgram] or [FromBlock] returns it, so concurrent calls share
+// it. Options and the unexported builders are for one goroutine. Names, schemas and the JSON in
+// _meta reach clients and "junctor wrap": keep them stable.
 package tool
 
 import (
@@ -38,7 +54,7 @@ const (
 	FreeName  = "args"
 )
 
-// A Tool is an MCP tool: one command of the program or one tool block.
+// A Tool is an MCP tool: one command of the program or one tool block. It is immutable once built.
 type Tool struct {
 	Name        string
 	Description string

@@ -4,6 +4,11 @@
 //
 // A tool that reads gets the working directory read-only. Every run may write in a
 // temporary directory of its own.
+//
+// wall.go makes rules, refusal.go explains what they refused, link.go follows links, the files
+// whose names begin with alias find other names of files that are shut, and temp.go makes and
+// removes temporary directories. Package main makes a [Wall] for each program when a server is
+// opened, and asks it for rules before each run.
 package wall
 
 import (
