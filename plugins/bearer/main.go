@@ -1,5 +1,8 @@
 // Command junctor-plugin-bearer presents a token from the configuration, from a
 // file, or entered by the user once.
+//
+// The host makes an authorizer (authorizer.go) for each server and calls it concurrently. Its
+// source is the token of the configuration, a file (file.go) or an entered one.
 package main
 
 import (

@@ -1,5 +1,9 @@
 // Command junctor-plugin-command runs a program that prints credentials: headers or a
 // token, and their time of expiry.
+//
+// The host makes an authorizer (authorizer.go) for each server and calls it concurrently; run.go
+// runs the program, at most one at a time for a server, and output.go reads what it prints, whose
+// form README.md describes to users.
 package main
 
 import (

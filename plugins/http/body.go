@@ -20,7 +20,8 @@ const (
 // readBody reads a response that is one document. With a Content-Length, its buffer
 // has exactly the size of the document once a 32nd of it has arrived; else it is at
 // most twice as large. It never exceeds the limit. A large document waits for a place among
-// those of all connections. The caller calls leave when the host has taken the document.
+// those of all connections. The caller calls leave when the host has taken the document;
+// the memory counts until then.
 func (c *conn) readBody(ctx context.Context, res *http.Response) (body []byte, leave func(), f *failure) {
 	// One more byte reads the end of a document without another buffer.
 	size := func(want int64) int { return int(min(want, int64(c.limit))) + 1 }

@@ -22,7 +22,10 @@ var (
 )
 
 // A conn is one connection to a server: the messages of one session. Each
-// message to the server is a separate HTTP request.
+// message to the server is a separate HTTP request. All methods but
+// Recv and Related may be called concurrently. Every goroutine of the connection counts in work or leaving:
+// Close waits for them, and owns the client and the fallback. The fields that
+// no comment says otherwise about do not change after newConn.
 type conn struct {
 	*jsonrpc.Inbox
 	client *httpclient.Client
@@ -95,7 +98,9 @@ const (
 	dropped // cancelled before it was sent
 )
 
-// A call is a request of the host that has no response yet.
+// A call is a request of the host that has no response yet. conn.request makes it,
+// and conn.serve runs it on one goroutine and then removes it from calls. Other
+// goroutines use cancel, state and begun only.
 type call struct {
 	jsonrpc.Envelope
 	conn   *conn

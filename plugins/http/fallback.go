@@ -14,7 +14,7 @@ import (
 )
 
 // onlySSE holds the URLs of servers that have only the older transport, while
-// the plugin runs.
+// the plugin runs. All connections of the process use it.
 var onlySSE urls
 
 type urls struct{ m sync.Map }
@@ -77,7 +77,8 @@ func (k *call) fallBack(because *failure) *failure {
 	return nil
 }
 
-// pump copies messages from the older transport.
+// pump copies messages from the older transport, on a goroutine of its own, until that
+// ends.
 func (c *conn) pump(from sdk.Conn) {
 	for {
 		msg, err := from.Recv()

@@ -26,7 +26,8 @@ const (
 	maxWords     = 200     // bytes of the server's words in an error
 )
 
-// A rejection is an error response of the server to one request.
+// A rejection is an error response of the server to one request. The functions of this file decide
+// whether it means that the session is lost; conn.loseSession then ends the connection.
 type rejection struct {
 	status    int
 	own       bool   // it is a JSON-RPC error with the id of the request

@@ -4,6 +4,17 @@
 //
 // Files, from the top: main.go, send.go, run.go, learn.go, answer.go, session.go, stream.go,
 // lostsession.go, fallback.go, request.go, body.go, conn.go, overlap.go, params.go, failure.go.
+//
+// send.go takes messages of the host and starts their requests; run.go sends one with retries,
+// through request.go and overlap.go, and answer.go and body.go read the response. session.go and
+// stream.go are the session of older servers and its GET stream; lostsession.go recognizes its end.
+// learn.go and params.go are the headers for arguments of tools. fallback.go hands all over to
+// package legacysse. conn.go has the state, and failure.go the errors.
+//
+// Package sdk/serve runs the plugin. The host calls open once for each connection, then Send and
+// Recv from one goroutine each, and Close. Each request has a goroutine of conn.serve, which calls
+// the methods of its call; conn.sendNotes sends notifications in order; conn.listen reads the GET
+// stream. No lock is held during a request over HTTP.
 package main
 
 import (

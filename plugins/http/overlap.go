@@ -13,6 +13,7 @@ const aloneTime = 3 * time.Second
 // overlaps records which requests are open at the same time. Some servers without sessions
 // process one request at a time, and answer others with status 500. A list that failed
 // like that is sent again when no other request is open. Listen requests do not count.
+// The goroutine of each call calls begin, and end after it.
 type overlaps struct {
 	mu    sync.Mutex
 	open  int           // guarded by mu; requests sent whose response has not ended

@@ -32,7 +32,8 @@ const (
 // tools' schemas define that with x-mcp-header (revision 2026-07-28, streamable
 // HTTP, "Custom Headers from Tool Parameters"). params reads every tools/list
 // result and caches the bindings in a file, because a client may call a tool
-// without listing first.
+// without listing first. The goroutines of all calls of a connection use it; the file
+// may be written by other connections and processes.
 type params struct {
 	file string // cache file; empty: no cache
 

@@ -37,7 +37,8 @@ func newConn(client *httpclient.Client, server *sdk.Server, auto bool, old legac
 
 var errClosed = sdk.Errorf(sdk.Canceled, "the connection is closed")
 
-// Send starts to send a message. Recv reports the outcome.
+// Send starts to send a message. Recv reports the outcome. Send copies the message. It
+// blocks while too many notifications or responses wait.
 func (c *conn) Send(msg []byte) error {
 	c.mu.Lock()
 	closed, fallback := c.closed, c.fallback
@@ -106,7 +107,8 @@ func (c *conn) request(e jsonrpc.Envelope) error {
 }
 
 // serve runs a request, and then those that come while it waits. A request needs a
-// deep stack, which is expensive to grow for each.
+// deep stack, which is expensive to grow for each. It is the body of a goroutine,
+// which ends with the connection, or when maxIdle others wait.
 func (c *conn) serve(k *call) {
 	for {
 		k.run()
@@ -163,7 +165,8 @@ func (c *conn) cancel(e *jsonrpc.Envelope) {
 	}
 }
 
-// sendNotes sends notifications one after the other, in order.
+// sendNotes sends notifications one after the other, in order. It is the body of a
+// goroutine that ends with the connection.
 func (c *conn) sendNotes() {
 	for {
 		select {
@@ -208,7 +211,7 @@ func (c *conn) Status() sdk.ConnStatus {
 	return sdk.ConnStatus{State: "streamable", Dropped: c.dropped.Load()}
 }
 
-// Close ends the session and all requests.
+// Close ends the session and all requests, and waits for their goroutines.
 func (c *conn) Close(ctx context.Context) error {
 	c.closing.Do(func() {
 		c.mu.Lock()

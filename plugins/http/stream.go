@@ -37,7 +37,8 @@ const (
 
 // listen keeps the GET stream of an older server open, which carries its
 // notifications and requests. After an interruption it resumes after the last
-// event. opened is called after the first response of the server.
+// event. opened is called after the first response of the server. listen is the body
+// of a goroutine that ends with the connection, or if the server has no stream.
 func (c *conn) listen(opened func()) {
 	defer opened()
 	defer c.hearing.Store(notHearing)

@@ -6,6 +6,10 @@
 // validates, queues and waits ([vault]). Each operation runs in a worker,
 // another process of the same program ([work]). A worker that takes too long is
 // killed: a bus may not answer, and a key ring may wait for the user.
+//
+// vault.go is the side of the plugin, work.go and ring.go that of the worker; the files ready and
+// keychain are for one system each. The items in key rings outlive the version: ring.go must read
+// what older versions wrote.
 package main
 
 import (

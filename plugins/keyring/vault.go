@@ -19,7 +19,8 @@ import (
 // operations. The host kills this process after three seconds.
 const patience = 2500 * time.Millisecond
 
-// A vault runs its operations in workers, one at a time.
+// A vault runs its operations in workers, one at a time: turn is a semaphore. The host calls its methods
+// concurrently. The other fields do not change.
 type vault struct {
 	backend, collection string
 	bus                 string // address of the session bus in this program's environment

@@ -15,7 +15,8 @@ const (
 	refreshTime = 20 * time.Second
 )
 
-// An authorizer obtains tokens for one server. It implements the methods of an auth plugin.
+// An authorizer obtains tokens for one server. It implements the methods of an auth plugin, which the
+// host calls concurrently.
 type authorizer struct {
 	*site
 	finder    finder

@@ -5,6 +5,16 @@
 // Files, from the top: logout.go, machine.go, device.go, login.go, challenge.go, authorizer.go,
 // code.go, refresh.go, prompt.go, store.go, token.go, post.go, client.go, refusal.go, reply.go,
 // main.go, assertion.go, discover.go, site.go, issuer.go.
+//
+// authorizer.go has the state and answers the host; login.go, device.go, code.go and machine.go are
+// the grants, challenge.go and refresh.go renew a token, and logout.go revokes it. discover.go,
+// issuer.go and site.go find the authorization server. client.go, assertion.go and prompt.go are
+// the identity of the client. store.go and token.go are the form at rest; post.go, reply.go and
+// refusal.go talk with the authorization server.
+//
+// The host makes one authorizer for each server and calls its methods concurrently. All files work
+// on that authorizer while they hold its semaphores. The JSON that store.go writes outlives the
+// version: read what older versions wrote.
 package main
 
 import (

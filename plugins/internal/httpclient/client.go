@@ -1,6 +1,13 @@
 // Package httpclient sends HTTP requests to one configured server. It checks
 // the address that a name leads to, follows no redirects, limits the size of
 // responses after decompression, and explains errors to the user.
+//
+// exchange.go sends a request, with what credential.go, cookie.go and header.go add to it.
+// address.go and proxy.go connect, and gzip.go reads bodies. discovery.go is for the metadata of
+// auth providers.
+//
+// The transports over HTTP and the auth providers bearer, command and oauth use the package. All of
+// it is safe for concurrent use. The caller of [Client.Do] closes the body of the response.
 package httpclient
 
 import (
@@ -59,7 +66,7 @@ type Options struct {
 }
 
 // A Client sends requests to one server. Its methods may be called
-// concurrently.
+// concurrently. The connection that made it closes it last.
 type Client struct {
 	URL     *url.URL
 	headers http.Header

@@ -9,7 +9,8 @@ import (
 
 // An Inbox merges the messages of several streams into one Recv. Put blocks
 // until Recv takes the message, so that a host that does not read slows down
-// the server.
+// the server. One goroutine, that of the host, calls Recv and Related; any goroutine
+// may call Put and its like, and End. A connection embeds the Inbox and ends it.
 type Inbox struct {
 	items   chan item
 	done    chan struct{}

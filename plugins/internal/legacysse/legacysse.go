@@ -1,6 +1,9 @@
 // Package legacysse implements the transport of revision 2024-11-05, HTTP with
 // server-sent events. One stream carries all messages from the server. Its
 // first event is the URL for posting messages to the server.
+//
+// legacysse.go opens and reads the stream; post.go sends messages. Plugins sse and http use the
+// package. A [Conn] is an sdk.Conn: the host calls Send and Recv from one goroutine each.
 package legacysse
 
 import (
@@ -65,7 +68,7 @@ type Conn struct {
 }
 
 // Dial opens the stream and waits for the endpoint event, at most until ctx is
-// done.
+// done. The caller must call Close.
 func Dial(ctx context.Context, o Options) (*Conn, error) {
 	c := &Conn{Inbox: jsonrpc.NewInbox(), o: o, posts: make(chan struct{}, postsMost),
 		notes: make(chan struct{}, postsMost), requests: map[string]*post{}}

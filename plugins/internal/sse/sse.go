@@ -51,7 +51,8 @@ func (e *TooLongError) Error() string {
 	return fmt.Sprintf("event of %d bytes is longer than %d", e.Size, e.Limit)
 }
 
-// A Reader reads events. It is not safe for concurrent use.
+// A Reader reads events. It is not safe for concurrent use: the goroutine that reads the response uses
+// it. The caller owns and closes the source.
 type Reader struct {
 	// OnLine is called for every line, including comments. It may be nil.
 	OnLine func(comment bool)

@@ -29,7 +29,8 @@ const (
 	bufferSize = 32 << 10
 )
 
-// A Process is a running program whose standard streams are pipes.
+// A Process is a running program whose standard streams are pipes. The goroutine that started it ends
+// and drains it.
 type Process struct {
 	*process.Process
 	pipes  []*os.File // the ends of this side; nil where there is no pipe
