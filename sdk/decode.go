@@ -34,7 +34,7 @@ func Decode(schema Schema, settings []byte, into any) error {
 	return errors.Join(d.errs...)
 }
 
-// A decoder collects the mistakes found while decoding.
+// A decoder collects the mistakes found while decoding. It belongs to one call of Decode.
 type decoder struct{ errs []error }
 
 func (d *decoder) failf(path, format string, args ...any) {

@@ -38,6 +38,16 @@
 // The package does not interpret MCP: a connection carries JSON-RPC messages as
 // bytes. Names, schemas and permissions belong to the host. Outside the
 // standard library the package depends on hclog only.
+//
+// Interfaces for authors are in plugin.go (transports and connections), auth.go, secret.go and
+// host.go (what the host offers). schema.go, tags.go, decode.go and manifest.go turn a settings
+// struct into a schema and settings into the struct. error.go has the errors, and pipe.go a
+// connection over two streams.
+//
+// The package is an API with a version of its own: exported names, the tags, the JSON of [Manifest]
+// and [Schema], and the reasons in errors stay compatible, because hosts and plugins of different
+// versions meet. Each interface says which methods may be called concurrently. Functions without a
+// receiver are safe for concurrent use.
 package sdk
 
 // Version is the version of this package. A plugin's manifest reports it.

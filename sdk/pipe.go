@@ -19,7 +19,7 @@ import (
 // Lines that are not messages are skipped. A message longer than the host's
 // limit becomes [Dropped]. Close closes w, and r if it is an io.Closer. The
 // connection is [Piped] if both are an [os.File], a [net.TCPConn] or a
-// [net.UnixConn].
+// [net.UnixConn]. The connection owns both streams from then on.
 func PipeConn(r io.Reader, w io.WriteCloser) Conn {
 	return &pipeConn{r: r, w: w, lines: ndjson.NewReader(r, 0), ended: make(chan struct{})}
 }

@@ -13,6 +13,15 @@
 // Files, from the top: process.go, adopt_linux.go, descent_linux.go, descent_other.go,
 // tree_linux.go, start_linux.go, process_other.go, process_otherunix.go, process_unix.go,
 // process_windows.go, limits_linux.go, yield_linux.go, marks.go, identity_linux.go, lastwords.go.
+//
+// process.go starts and ends; the files start_linux, process_unix, process_otherunix,
+// process_windows and process_other are its parts for systems. adopt_linux.go and tree_linux.go end
+// what a process leaves behind; marks.go, descent_linux.go and identity_linux.go recognize it.
+// limits_linux.go and yield_linux.go bound a child.
+//
+// All functions may be called concurrently; the state of the package is process-wide. What a
+// process inherits, its mark and its number are also read by other processes of Junctor, of other
+// versions, that end leftovers: keep their form.
 package process
 
 import (
@@ -60,7 +69,8 @@ type Limits struct {
 	Processes uint64        // processes of this user in total; root is exempt
 }
 
-// A Process is a started command. Its methods may be called concurrently.
+// A Process is a started command. Its methods may be called concurrently. The caller of Start ends it; a
+// goroutine of this package waits for the end, closes done and then forgets the process.
 type Process struct {
 	mark  string
 	limit uint64 // see numbered; 0 if the process has no number
@@ -100,7 +110,8 @@ func onSpawner(f func()) {
 }
 
 // Start starts a command. The process ends with this program unless c.Release
-// is set.
+// is set. The files of c stay the caller's, who closes them. Start blocks while
+// another goroutine forks.
 func Start(c Command) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {

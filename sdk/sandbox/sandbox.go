@@ -10,6 +10,13 @@
 //
 // The wall does not cover everything: a program can still see that a file exists,
 // its size and its times, and list the processes of the machine.
+//
+// sandbox.go has the types. program.go, needs.go and system.go find what a program reads to start;
+// around.go, private.go and walk.go find what must not be granted. probe_linux.go asks the kernel.
+//
+// Package wall of the cli plugin and package launch use it, and the host to explain. Functions are
+// safe for concurrent use; they read the file system and change nothing. A mistake here opens the
+// wall: what is granted must be a path without links.
 package sandbox
 
 import (

@@ -9,6 +9,9 @@
 // processes that its servers leave. It serves the host until its lifeline,
 // which is standard input, ends. The host never writes to the lifeline and
 // keeps it open until the host dies.
+//
+// serve.go is the program under a host, and attach.go under a debugger; log.go and runtime.go set
+// up the process. A plugin's main function calls [Main], which does not return.
 package serve
 
 import (

@@ -5,6 +5,9 @@
 //
 // The bundled stdio transport uses this package. It is also for authors whose
 // transport runs a program, for example ssh.
+//
+// stdio.go is the connection, tail.go reads standard error, command.go finds the program and its
+// environment, and hint.go words hints for programs that did not start.
 package stdio
 
 import (
@@ -43,7 +46,9 @@ type Options struct {
 }
 
 // A Conn is a connection to a server process. It is an [sdk.Conn],
-// [sdk.Flusher], [sdk.Waiter], [sdk.Statuser] and [sdk.Piped].
+// [sdk.Flusher], [sdk.Waiter], [sdk.Statuser] and [sdk.Piped]. One goroutine calls
+// Recv and one calls Send and Flush. The rest may be called from any goroutine. Close
+// ends the process and waits for the goroutines that read its output.
 type Conn struct {
 	proc  *process.Process
 	log   hclog.Logger

@@ -17,7 +17,8 @@ import (
 
 // calls runs the calls that one side of a connection serves: those of the host in a plugin, and
 // those of a plugin to the services of the host. The context of a call ends with its timeout, with
-// Cancel or with the connection. A panic fails the call and not the process.
+// Cancel or with the connection. A panic fails the call and not the process. Its methods may be called
+// concurrently; mu is not held while a call runs.
 type calls struct {
 	log     hclog.Logger // receives panics; may be nil
 	limit   int          // maximum number of concurrent calls; 0: no limit

@@ -13,7 +13,9 @@ import (
 
 // A Client is the host's side of the connection to a plugin process. Its
 // methods may be called concurrently and return at the latest when their
-// context is done.
+// context is done. UseSecret, UseSockets and TakePipes come before
+// Attach, and Attach before the rest, from one goroutine. Package host/plugin makes a Client for each
+// process.
 type Client struct {
 	call       caller
 	broker     Dialer

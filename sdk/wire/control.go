@@ -15,7 +15,8 @@ import (
 )
 
 // Control holds the methods that the host calls. Its exported methods are the
-// protocol. Their arguments and replies are in types.go.
+// protocol. Their arguments and replies are in types.go. net/rpc calls the methods
+// concurrently, each on a goroutine of its own.
 type Control struct {
 	server *Server
 	broker *goplugin.Broker

@@ -27,6 +27,17 @@
 // A protocol major (see [Majors]) changes only for incompatible changes.
 // Fields and methods may be added at any time, and a feature string announces
 // them. A field never changes its meaning.
+//
+// doc.go, types.go and status.go are the protocol: what crosses the connection. The host uses
+// client.go, the files whose names begin with client_, and for its services those whose names begin
+// with services_, but services_client.go, which is the plugin's side. The plugin uses server.go,
+// control.go, the files whose names begin with server_, and for one connection instance.go, send.go
+// and hostwriter.go. Both use call.go, which runs calls, stream.go and socket.go. pipestream.go and
+// the files whose names begin with pipes pass a server's streams to the host.
+//
+// Package host/plugin uses [Client] and [Stream]; package serve uses [Server]; plugintest plays
+// both. Methods of [Control] and [HostControl] run on a goroutine of net/rpc for each call, so they
+// are concurrent. A [Stream] has one reader and one writer.
 package wire
 
 import "strings"

@@ -27,7 +27,8 @@ const (
 
 // An instance is one open connection to a server. It copies messages between
 // the author's Conn and the host's stream, with one goroutine for each
-// direction.
+// direction. Server.open makes it, and Control.Open starts run, which owns the
+// Conn and the stream and closes both. close may be called from any goroutine.
 type instance struct {
 	conn  sdk.Conn
 	limit int // maximum size of a message in bytes

@@ -14,7 +14,8 @@ import (
 )
 
 // A Server is the plugin's side of the connection. It runs the author's code
-// for the host's calls.
+// for the host's calls. Package serve makes it, sets it up before the host
+// attaches, and closes it. From then on its methods may be called concurrently.
 type Server struct {
 	plugin   *sdk.Plugin
 	log      hclog.Logger

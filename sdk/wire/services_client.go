@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk/goplugin"
 )
 
-// hostClient is the plugin's client of the host's services.
+// hostClient is the plugin's client of the host's services. The Server has one; all instances and
+// authorizers of the process share it, concurrently. Calls wait for ready.
 type hostClient struct {
 	ready chan struct{} // closed when the host has connected
 	once  sync.Once
@@ -65,6 +66,8 @@ func (h *hostClient) services(handle, capability string) sdk.Host {
 	return sdk.Host{Secrets: s, Person: s, Credentials: s, Events: s}
 }
 
+// services are the host's services for one instance or authorizer, which handle names to the host. It
+// implements all interfaces of [sdk.Host].
 type services struct {
 	*hostClient
 	handle, capability string
@@ -147,6 +150,7 @@ func (s *services) Callback(ctx context.Context, path string) (sdk.Callback, err
 	return &callback{services: s, handle: r.Handle, url: r.URL}, nil
 }
 
+// A callback is a listener in the host for one redirect. Close releases it there.
 type callback struct {
 	services    *services
 	handle, url string

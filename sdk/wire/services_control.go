@@ -13,7 +13,8 @@ type Granter interface {
 	Grant(capability string) (sdk.Host, bool)
 }
 
-// HostControl holds the methods that a plugin calls.
+// HostControl holds the methods that a plugin calls. serveHost makes one for each plugin process. net/rpc
+// calls the methods concurrently. Their names and arguments are the protocol.
 type HostControl struct {
 	granter Granter
 	calls   calls

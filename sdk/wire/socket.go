@@ -149,7 +149,7 @@ func (c *Client) HangUp() {
 
 // A socket closes like a stream of the broker: Close ends only the sending
 // side, and the other side can still be read. The socket is released when both
-// directions have ended.
+// directions have ended. The goroutines of the reader and the writer share it.
 type socket struct {
 	*net.UnixConn
 	gone func(*socket) // called when the socket is released; may be nil

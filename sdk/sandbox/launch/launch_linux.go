@@ -4,6 +4,10 @@
 // junctor-sandbox, which lies beside the executable of the caller. That restricts
 // itself and then executes the program. The caller prepares the restrictions, a
 // Landlock ruleset and seccomp filters, so that the launcher has little to do.
+//
+// launch_linux.go starts the launcher, files_linux.go makes the ruleset and calls_linux.go the
+// filters. [Start] may be called concurrently. The words of the plan are in package launchplan; a
+// change of them is one of both programs.
 package launch
 
 import (
