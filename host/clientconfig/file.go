@@ -18,7 +18,7 @@ type FileError struct{ Path, What, Hint string }
 
 func (e *FileError) Error() string { return e.Path + ": " + e.What }
 
-// A File is a client's file as it was when it was opened.
+// A File is a client's file as it was when it was opened. It holds no descriptor and need not be closed.
 type File struct {
 	Path string // with symbolic links resolved
 	Text []byte // nil: the file does not exist

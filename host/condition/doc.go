@@ -14,4 +14,12 @@
 //
 // A list is decided before there are arguments. A condition is [Unknown] then, unless
 // the rest of it decides.
+//
+// expression.go, value.go and types.go are the condition; evaluate.go, arithmetic.go, functions.go,
+// quantifier.go, pattern.go, uri.go and date.go evaluate it. check.go, never.go and narrow.go say
+// what a condition can come to, and describe.go why.
+//
+// Package config builds conditions from HCL, package policy evaluates them for each request. A
+// [Condition] is immutable: any number of goroutines evaluate it at once. A change of a result
+// changes what users are allowed.
 package condition

@@ -4,6 +4,15 @@
 // A [Check] looks at one thing and returns findings. The functions of this package make
 // checks of what they are given: they do not read the configuration themselves, and start no
 // plugin and no server.
+//
+// Each file has the checks about one subject, with the types that they are given; the files with
+// the name of a system at the end have what differs there. doctor.go runs checks, and report.go
+// writes the report. To add a check, add a function to the file of its subject and a line to checks
+// in cmd/host/verb/operate/examined.go.
+//
+// The verb doctor makes the checks. [Run] runs them concurrently, so a check shares nothing with
+// others. It does not wait for a check that is too late. The names of checks are an interface:
+// docs/doctor.md lists them.
 package doctor
 
 import (

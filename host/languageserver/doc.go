@@ -11,4 +11,8 @@
 // Files, from the top: server.go, questions.go, diagnostics.go, stream.go, documents.go,
 // completion.go, hover.go, definition.go, names.go, view.go, expression.go,
 // sketch.go, protocol.go, position.go.
+//
+// Only the verb lsp calls [Serve]. Messages are read on one goroutine; answers to questions run on
+// goroutines of their own, and one more checks texts. So a question reads the document before the
+// next message, and its view belongs to its goroutine. Everything ends with Serve.
 package languageserver

@@ -27,10 +27,10 @@ type document struct {
 	tooLarge  bool // text is empty until the document is opened again or replaced
 }
 
-// documents are the open documents by URI.
+// documents are the open documents by URI. The methods may be called concurrently.
 type documents struct {
 	mu  sync.Mutex
-	all map[string]*document
+	all map[string]*document // guarded by mu
 }
 
 // open adds a document. It fails for a URI that names no file, and if too many are open.

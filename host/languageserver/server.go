@@ -68,7 +68,8 @@ func Serve(ctx context.Context, in io.ReadCloser, out io.Writer, o Options) erro
 	return nil
 }
 
-// A server is one session with an editor.
+// A server is one session with an editor. Serve makes it and waits for its goroutines: those of the
+// connection, which call handle and the answers, and work, which checks texts.
 type server struct {
 	options   Options
 	conn      jsonrpc2.Conn

@@ -8,4 +8,12 @@
 //
 // Files, from the top: loads.go, files.go, shell.go, packagefile.go, lookup.go, searchpath.go, line.go,
 // programs.go.
+//
+// files.go, shell.go and packagefile.go find the files, and loads.go the directories; lookup.go and
+// searchpath.go find a program. programs.go has what is known of programs: a new interpreter or
+// runner is a line there.
+//
+// Package config asks for the files of servers, and package review names them to the user. A
+// missing file is one that a wrapped program may change: when in doubt, return it. The functions
+// keep no state and are safe for concurrent use.
 package command

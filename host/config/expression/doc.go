@@ -6,4 +6,13 @@
 // Files, from the top: local.go, variable.go, eval.go, input.go, host.go, function.go,
 // passthrough.go, publicvariable.go, static.go, evaluator.go, names.go, resolve.go, absent.go,
 // keyring.go, texts.go, functionhelp.go.
+//
+// eval.go and host.go evaluate; input.go, function.go and passthrough.go are the functions with
+// effects, such as env() and keyring(). local.go, variable.go and names.go are the names of a
+// scope. keyring.go, resolve.go and absent.go are the placeholders. static.go is for editors, and
+// publicvariable.go for values that are no secrets.
+//
+// Package config makes an Evaluator for each load; all types but the Keyring end with the load and
+// are for its goroutine. After the load the Keyring is only read: the host calls Substitute for
+// each connection, from any goroutine.
 package expression

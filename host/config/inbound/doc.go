@@ -5,4 +5,8 @@
 //
 // Files, from the top: authentication.go, statictoken.go, jwt.go, certificate.go, forwarded.go,
 // names.go, vouch.go.
+//
+// authentication.go has what all kinds share, names.go and vouch.go the names that an issuer may
+// give. Package config reads the blocks during a load; package host then calls Authenticator once
+// for a listener. Values do not change after the load, and any goroutine may read them.
 package inbound

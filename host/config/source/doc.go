@@ -6,4 +6,13 @@
 // Files, from the top: render.go, diagnostic.go, tree.go, reading.go, pasted.go, quotes.go,
 // hcldiagnostics.go, foreignsyntax.go, foreignreferences.go, set.go, written.go, snippet.go, mask.go,
 // harmless.go, file.go, paths.go, position.go.
+//
+// tree.go, reading.go, set.go, file.go and paths.go read files and modules. diagnostic.go and
+// render.go make messages; snippet.go, mask.go, harmless.go and quotes.go keep secrets out of them.
+// hcldiagnostics.go and the files whose names begin with foreign, and pasted.go, say what HCL's own
+// errors mean. position.go and written.go are about places.
+//
+// Package config and the readers beside it use a Set during one load, on one goroutine. Diagnostics
+// and Positions are values that the verbs, the host and the language server share and print. A text
+// is shown only if decoding revealed it: code that adds to a message must go through the mask.
 package source
