@@ -1,5 +1,8 @@
 // Package bench calls a function again and again, at a bounded rate, and measures how long
 // each call takes.
+//
+// Only the verb bench uses it. [Run] blocks until its goroutines, one for each concurrent call,
+// have ended, and calls Options.Call from all of them.
 package bench
 
 import (

@@ -1,6 +1,10 @@
 // Package cache stores files that can be regenerated. Each file is replaced
 // atomically, without fsync. Readers must validate the content: any user of the
 // directory may have changed it.
+//
+// A [Dir] may be used by any goroutine and process: writers of a file race, and the last one wins.
+// Its users are the catalog, pins, the registry and the supervisor of plugins; none needs a file to
+// be there.
 package cache
 
 import (

@@ -1,5 +1,10 @@
 // Package cliconfig writes HCL for a program that the cli plugin has inspected, for users to
 // review and keep. It also compares such HCL with the current program.
+//
+// program.go reads what the plugin found, write.go writes the blocks, danger.go and sandbox.go
+// their comments. compare.go is for wrap --check, try.go and trial.go for wrap --try. Only the verb
+// wrap uses the package. Its functions keep no state; values are for one goroutine. The members of
+// the model are those of package model of the cli plugin, in any version of it.
 package cliconfig
 
 import (

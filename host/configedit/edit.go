@@ -1,5 +1,10 @@
 // Package configedit adds server blocks to the text of a configuration file, and removes
 // them. Every other byte stays as it is. Nothing is evaluated. All functions are pure.
+//
+// edit.go adds and removes blocks, disable.go turns servers off, format.go is for the verb fmt, and
+// registered.go reads and replaces where a block came from. Verbs call it and write the result
+// themselves, after a check by package config. What users wrote, with comments and layout, must
+// survive.
 package configedit
 
 import (

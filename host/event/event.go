@@ -1,4 +1,8 @@
 // Package event keeps what happened in a running process, for programs that watch it.
+//
+// event.go has the events, and calls.go those of calls, which are made only while a program follows
+// them. Package host makes one [Stream], the gateway and others add to it, and the control socket
+// and the console read. The JSON of an [Event] is what "junctor events" prints for scripts.
 package event
 
 import (

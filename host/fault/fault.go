@@ -4,6 +4,11 @@
 //
 // A package returns a fault where it knows the remedy. Other errors stay ordinary
 // errors, and a caller wraps them in a fault.
+//
+// fault.go has the type, code.go all codes, document.go the JSON form, and authplugin.go the errors
+// of plugins about credentials. All packages of the host make faults; the command line, the gateway
+// and the control socket print them. Codes are an interface: docs/errors.md lists them, so none is
+// renamed.
 package fault
 
 import (

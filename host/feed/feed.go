@@ -1,5 +1,8 @@
 // Package feed keeps the newest entries of a stream in memory, for any number of
 // readers.
+//
+// Packages event and logbuffer have a [Feed] each; the control socket and the console make a
+// [Reader] for each program that watches. A slow reader loses entries and never delays a writer.
 package feed
 
 import (

@@ -7,4 +7,7 @@
 // editing or formatting parses the file as it is.
 //
 // The package evaluates nothing. All functions are pure.
+//
+// scan.go has the limits, and parse.go the only call of the parser. Packages source, lockfile,
+// configedit and languageserver use it; a Scanned is for one goroutine.
 package hcltext

@@ -6,4 +6,7 @@
 // compared.
 //
 // Files, from the top: parse.go, file.go.
+//
+// A File is a value for one goroutine; functions keep no state. The format is an interface: users
+// keep lock files in repositories, and older versions read them.
 package lockfile

@@ -1,5 +1,8 @@
 // Package logbuffer keeps the newest records of the log in memory, for the verbs that
 // show the log of a running process.
+//
+// Package invocation attaches one [Buffer] to the log of a serving process; the control socket, the
+// console and "junctor top" read it. text.go writes a record as a line.
 package logbuffer
 
 import (

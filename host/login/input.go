@@ -25,7 +25,7 @@ const (
 
 // An input reads lines from a terminal or a pipe. At a terminal it does the editing
 // itself, so that lines may be longer than the system's line editor allows and a read
-// can be cancelled.
+// can be cancelled. Several goroutines may ask for a line: they read one after the other.
 type input struct {
 	file     *os.File
 	terminal bool

@@ -5,6 +5,14 @@
 //
 // Only commands that a user has started have a [Terminal]. Servers open no pages and ask
 // no questions. At most they pass an address to an MCP client, with a [Client].
+//
+// login.go, prompt.go, input.go and paste.go are the terminal, with the files wait_unix and
+// wait_other for its reads. browser.go and address.go open pages. callback.go and ports.go are the
+// listener for the redirect. client.go is the way over an MCP client, and hints.go knows services.
+//
+// The verb login makes a [Terminal], and package host a [Client]; an auth provider calls them
+// through package plugin, from any goroutine. The provider closes the callback that it opened.
+// Calls block until the user has answered or their context ends.
 package login
 
 import (

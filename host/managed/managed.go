@@ -1,5 +1,9 @@
 // Package managed decides which servers the administrator of a machine lets its users
 // configure, by name, by the exact command, or by a pattern for the URL.
+//
+// managed.go decides, path.go and url.go compare commands and URLs. Package config reads the rules
+// and asks once for each block of a server, during the load. All functions are pure. A wrong match
+// lets users run what the administrator forbids: when in doubt, a server is not allowed.
 package managed
 
 import "slices"

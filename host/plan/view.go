@@ -5,6 +5,13 @@
 // names. It holds digests in place of texts and settings, and nothing of a secret. [Diff]
 // returns the changes from one view to another. Package host builds views; this package
 // contacts nothing.
+//
+// view.go is the view, file.go its JSON, diff.go and decisions.go compare, and changes.go is the
+// result.
+//
+// The verb plan and package changes compare views, also one that a running process sends over its
+// control socket. Diff is pure. A View is built by one goroutine and then only read. Users keep
+// views in files and scripts read the JSON of changes: a renamed member breaks them.
 package plan
 
 import (

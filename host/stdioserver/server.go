@@ -1,5 +1,8 @@
 // Package stdioserver serves the gateway to one client on standard input and
 // output, one JSON-RPC message a line (MCP "stdio" transport).
+//
+// Package host calls [Serve] once, for the client that started the process. One goroutine reads,
+// and the queue writes.
 package stdioserver
 
 import (

@@ -1,5 +1,10 @@
 // Package top shows a running Junctor in a terminal, as a table that is drawn again every
 // second.
+//
+// frame.go computes what a frame shows from two statuses; table.go and summary.go write it.
+// model.go, keys.go and view.go are the terminal program. Only the verb top uses the package: [Run]
+// blocks until the user leaves. Bubble Tea calls the methods of the model on one goroutine; its
+// commands, which ask the process, run on others and return messages.
 package top
 
 import (

@@ -1,5 +1,8 @@
 // Package tracing carries the spans of a request through the host, and the W3C trace
 // context between processes. It records nothing itself: package telemetry does.
+//
+// span.go is the interface to spans, context.go the header of W3C, and requestid.go the id of a
+// request in logs. Contexts are values; spans are safe for concurrent use.
 package tracing
 
 import "strings"

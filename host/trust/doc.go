@@ -8,4 +8,9 @@
 // then.
 //
 // The package neither prompts nor prints.
+//
+// review.go makes and compares reviews, store.go keeps records, and added.go says what an edit of a
+// file would add. Package invocation and the verbs that change configurations use it. A [Store] is
+// safe for concurrent use; a [Review] is for one goroutine. The JSON of a [Record] outlives the
+// version: read what older ones wrote, or users must trust all again.
 package trust

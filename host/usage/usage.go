@@ -1,4 +1,7 @@
 // Package usage counts the requests that each server got since the process started.
+//
+// usage.go counts, durations.go has the histogram, and json.go its form in the status. The process
+// has one [Counter]; the stage count of the gateway adds to it on the goroutine of each request.
 package usage
 
 import (

@@ -1,4 +1,7 @@
 // Package capture makes the view of a configuration in effect, as package plan compares it.
+//
+// Package host calls it for the configuration in effect and for a new one. It reads the catalog and
+// asks the policy; it changes nothing and keeps nothing.
 package capture
 
 import (
