@@ -32,7 +32,8 @@ var (
 )
 
 // parseListen checks an address to listen at and returns it. It resolves the path of
-// a unix socket relative to dir. Its error completes a sentence about the address.
+// a unix socket relative to dir. Its error completes a sentence about the address. The readers of
+// blocks with a listener call it.
 func parseListen(text, dir string) (string, error) {
 	if path, ok := strings.CutPrefix(text, unixPrefix); ok {
 		return parseSocketPath(path, dir)

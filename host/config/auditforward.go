@@ -41,6 +41,7 @@ var ownForwardHeaders = []string{"Host", "Content-Length", "Content-Type", "Tran
 	"User-Agent"}
 
 // checkForwardHeaders checks the headers for the HTTPS target. Their values are secrets.
+// Audit.Validate calls it after checkForward.
 func (a *Audit) checkForwardHeaders(r language.Reader) {
 	all := a.ForwardHeaders
 	a.ForwardHeaders = map[string]string{}

@@ -35,7 +35,8 @@ var transportDefaults = []sdk.Attribute{
 	{Name: "pass_env", Type: json.RawMessage(`["list","string"]`), Format: "env_names"},
 }
 
-// A fallback holds the attributes that a block inherits, by name.
+// A fallback holds the attributes that a block inherits, by name. It is read only once
+// readDefaults has made it.
 type fallback map[string]*hclsyntax.Attribute
 
 // readDefaults reads the defaults block of a scope. Its files together hold at most one. A

@@ -18,7 +18,8 @@ import (
 const sensitiveText = "(sensitive)"
 
 // shownValue returns v as it may be printed. In a sensitive attribute every leaf is
-// replaced. A value from env() or file() is replaced as a whole.
+// replaced. A value from env() or file() is replaced as a whole. Only what it returns may be
+// printed.
 func shownValue(v cty.Value, sensitive bool) cty.Value {
 	switch ty := v.Type(); {
 	case v.IsMarked():

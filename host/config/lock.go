@@ -33,7 +33,7 @@ func ReadLock(path string) (*lockfile.File, source.Diagnostics) {
 }
 
 // readLocks reads the lock files of the layers and of the managed configuration. Those of
-// texts that are edited are not read.
+// texts that are edited are not read. collectAll calls it before any block is read.
 func (l *loader) readLocks() {
 	l.locks = map[string]*lockfile.File{}
 	if l.Static {

@@ -60,7 +60,8 @@ func (serverEntries) Values() language.Values {
 // maxManagedEntries bounds the entries of a list.
 const maxManagedEntries = 10_000
 
-// readManaged adds the managed configuration as a source, if there is one.
+// readManaged adds the managed configuration as a source, if there is one. Load calls it after the
+// layers are read.
 func (l *loader) readManaged(path string) {
 	if path == "" {
 		return

@@ -7,7 +7,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// Options are the input of [Load].
+// Options are the input of [Load]. Load changes nothing in them but Content, which records what
+// file() reads.
 type Options struct {
 	// Path is a file, or a directory whose *.hcl files are read; see [Find]. It is Managed if
 	// there is no other configuration.

@@ -15,7 +15,7 @@ import (
 
 var schemeRule = lazyregexp.New(`^[a-z][a-z0-9+.-]*$`)
 
-// originProblem returns what is wrong with an origin, or "" for a valid one.
+// originProblem returns what is wrong with an origin, or "" for a valid one. It is pure.
 func originProblem(text string) (why, hint string) {
 	const form = `write scheme://host or scheme://host:port, such as "https://app.example.com"`
 	scheme, rest, found := strings.Cut(text, "://")

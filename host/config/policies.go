@@ -17,7 +17,8 @@ type policies struct {
 	forced *policyDraft
 }
 
-// readPolicies reads the policies of all layers and of the managed configuration.
+// readPolicies reads the policies of all layers and of the managed configuration. The loader calls
+// it before servers are read, and check after.
 func (l *loader) readPolicies() (p policies) {
 	p.forced = readPolicy(l.managed, "allow")
 	for _, layer := range l.layers {

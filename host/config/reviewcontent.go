@@ -7,7 +7,7 @@ import (
 )
 
 // ReadContent reads the configuration at path for a review; see [review.Read]. It evaluates
-// nothing.
+// nothing. Package trust calls it, and Load gets the result as Options.Content.
 func ReadContent(path string, lookup func(string) (string, bool)) (*review.Content, source.Diagnostics) {
 	return review.Read(path, reviewFacts(lookup))
 }

@@ -13,7 +13,9 @@ import (
 )
 
 // A Server is one server block. Of a disabled server only Name, At, Enabled and
-// Blocked are set, because the rest of its block is not evaluated.
+// Blocked are set, because the rest of its block is not evaluated. Package host makes the options
+// of upstream and catalog from it; the tags reload say what a change of a field does to a running
+// process.
 type Server struct {
 	Name  string          `reload:"none"`
 	At    source.Position `reload:"none"`

@@ -17,7 +17,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A settingReader reads the attributes of a block that a plugin's schema describes.
+// A settingReader reads the attributes of a block that a plugin's schema describes. readSettings
+// makes one for each block.
 type settingReader struct{ blockReader }
 
 // setting reads one attribute of a plugin's schema, or its default. A map is merged

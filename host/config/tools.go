@@ -74,7 +74,7 @@ func exclusive(r language.Reader, one, other string) {
 // toolNameRule is the grammar of offered names of tools. MCP allows longer names.
 var toolNameRule = lazyregexp.New(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// readViews reads the tool blocks of a server block.
+// readViews reads the tool blocks of a server block. loader.server calls it.
 func readViews(r blockReader) []View {
 	var views []View
 	tools := map[string]hcl.Range{}

@@ -22,7 +22,8 @@ type Setting struct {
 	Inherited bool
 }
 
-// noteWritten records the attributes that a server block or the defaults block sets.
+// noteWritten records the attributes that a server block or the defaults block sets. It runs while
+// the server is read; Settings gives the result to the verb config and the console.
 func noteWritten(r blockReader, d *draft) {
 	for _, a := range language.AttributesOf[Server]("") {
 		inner := r.Reader

@@ -15,7 +15,7 @@ const (
 )
 
 // A Line is a command line: the program that starts a server or an auth provider, with its
-// arguments.
+// arguments. Package config makes it of a block.
 type Line struct {
 	Words []string
 	Env   map[string]string // that the configuration sets or passes

@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// A reader collects the files that decide what a command line runs.
+// A reader collects the files that decide what a command line runs. It belongs to one call.
 type reader struct {
 	Line
 	dirs  []string // in which words are looked up: the working directory, and others that words name

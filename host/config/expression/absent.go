@@ -13,7 +13,8 @@ import (
 // there, like that of a stored secret: it may be passed on and not inspected, and a connection
 // that needs it fails.
 
-// absentInput returns the input that a placeholder stands for; nil for a stored secret.
+// absentInput returns the input that a placeholder stands for; nil for a stored secret. It changes
+// the Keyring, so it is for the load only.
 func (k *Keyring) absentInput(name string) *source.InputError {
 	number, found := strings.CutPrefix(name, absentPrefix)
 	i, err := strconv.Atoi(number)

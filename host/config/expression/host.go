@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/source"
 )
 
-// A Host is the [language.Host] of a block: it evaluates expressions in the scope of the block.
+// A Host is the [language.Host] of a block: it evaluates expressions in the scope of the block. It
+// is a small value that the readers of blocks copy.
 type Host struct {
 	ev    *Evaluator
 	names *Names

@@ -31,7 +31,8 @@ func (h Host) CollectLocals(b *hclsyntax.Block) {
 	}
 }
 
-// ComputeLocals evaluates all locals, each after the locals that it refers to.
+// ComputeLocals evaluates all locals, each after the locals that it refers to. The loader calls it
+// once for a scope, after CollectLocals.
 func (h Host) ComputeLocals() {
 	for _, name := range h.names.localNames() {
 		h.compute(h.names.locals[name], nil)

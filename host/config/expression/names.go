@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Names are the locals and variables of one part of a configuration.
+// Names are the locals and variables of one part of a configuration. It belongs to one load.
 type Names struct {
 	locals         map[string]*local
 	localValues    cty.Value

@@ -5,7 +5,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// A ClientCertificate authenticates clients by their certificates.
+// A ClientCertificate authenticates clients by their certificates. It does not change after the
+// load.
 type ClientCertificate struct {
 	Part  string // of the certificate, with the name of the client; see package authn
 	Names authn.Names

@@ -13,7 +13,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// A ForwardedUser authenticates clients by the headers of a proxy.
+// A ForwardedUser authenticates clients by the headers of a proxy. It does not change after the
+// load.
 type ForwardedUser struct {
 	From   []netip.Prefix
 	Unix   bool   `json:",omitempty"` // also clients of a unix socket

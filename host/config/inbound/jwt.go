@@ -15,7 +15,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A JWT authenticates clients that send a JSON Web Token of an issuer.
+// A JWT authenticates clients that send a JSON Web Token of an issuer. It does not change after
+// the load.
 type JWT struct {
 	Issuer     string
 	Keys       jwks.Source // zero with a secret

@@ -14,7 +14,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A StaticToken authenticates clients that send the token.
+// A StaticToken authenticates clients that send the token. It does not change after the load.
 type StaticToken struct {
 	Token    string `json:"-"`
 	Variable string `json:"-"`          // the environment variable with the token; empty: another source

@@ -54,7 +54,8 @@ func (v Vouch) Can(kind, name string) bool {
 	return v.Names && (v.Subjects == nil || slices.Contains(v.Subjects, name))
 }
 
-// Vouchers returns the issuers that can make a client a holder of a kind and name, quoted.
+// Vouchers returns the issuers that can make a client a holder of a kind and name, quoted. Package
+// config asks when it checks policies and the console.
 func Vouchers(all []Vouch, kind, name string) (can []string) {
 	for _, v := range all {
 		if v.Can(kind, name) {

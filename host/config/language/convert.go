@@ -12,7 +12,7 @@ import (
 )
 
 // Convert converts an attribute's value to a type. It reports each element of a
-// list or map that has the wrong type, at its own place.
+// list or map that has the wrong type, at its own place. It is pure but for its reports.
 func (r Reader) Convert(a *hclsyntax.Attribute, v cty.Value, want cty.Type) (cty.Value, bool) {
 	wrong := typeMismatches(v, want, nil)
 	for _, m := range wrong {

@@ -8,7 +8,8 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// A Form lists the attributes and blocks that a block may hold.
+// A Form lists the attributes and blocks that a block may hold. Forms are shared: do not change
+// one.
 type Form struct {
 	Entries    []Entry
 	Attributes []string // further attributes, without an entry: those of plugins

@@ -14,7 +14,8 @@ import (
 )
 
 // Schema writes the JSON Schema (2020-12) of files with a form. plugins are the manifests by
-// the local names of the plugins; the bodies of their blocks are described with them.
+// the local names of the plugins; the bodies of their blocks are described with them. It is pure.
+// Editors use the result.
 func Schema(f *Form, plugins map[string]sdk.Manifest, title, description string) []byte {
 	s := schemaWriter{plugins: plugins, defs: map[string]any{"expression": map[string]any{
 		"type": "string", "pattern": `[$%]\{`, "description": "An expression, such as ${local.NAME}.",

@@ -7,7 +7,7 @@ import (
 )
 
 // A Problem is a diagnostic without its snippet. The snippet is made after everything
-// is decoded, because only then it is known which literals may be shown.
+// is decoded, because only then it is known which literals may be shown. It is a value.
 type Problem struct {
 	Warning bool // it does not prevent the use of the configuration
 	Summary string

@@ -7,7 +7,7 @@ import (
 )
 
 // An Entry describes one attribute of a form. The reference pages, the JSON Schema of the
-// language and the help of editors show it.
+// language and the help of editors show it. Entries are shared: do not change one.
 type Entry struct {
 	Name     string
 	Values   Values

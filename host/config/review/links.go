@@ -14,7 +14,8 @@ import (
 )
 
 // link returns a note with the target of a symbolic link that a setting names, if the
-// target is outside of the configuration's directory. The digest covers the target.
+// target is outside of the configuration's directory. The digest covers the target. The outliner
+// calls it.
 func (o *outliner) link(e hclsyntax.Expression) string { return o.links(o.source.Dir, e) }
 
 // links is link for a text or the texts of a list, as seen from dir. Of an option with a

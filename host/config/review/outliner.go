@@ -60,7 +60,7 @@ const (
 // itemOrder is the order of the kinds in an outline.
 var itemOrder = []ItemKind{Loads, Runs, Contacts, Reads, Writes, Sets, Passes, Keeps, Listens, Computes}
 
-// An outliner makes the outline of the files of a tree.
+// An outliner makes the outline of the files of a tree. It belongs to one call of Read.
 type outliner struct {
 	tree    *source.Tree
 	facts   Facts

@@ -14,7 +14,8 @@ import (
 
 // program returns the command line that a block would run: the path of the program,
 // its arguments, and its working directory. It returns "" for a block without one. A tool
-// block may have only a part of them; an ellipsis is the rest.
+// block may have only a part of them; an ellipsis is the rest. It is for people: the plugin finds
+// the program itself.
 func (o *outliner) program(body *hclsyntax.Body) (string, hcl.Range) {
 	command, argv, cwd := body.Attributes["command"], body.Attributes["argv"], body.Attributes["cwd"]
 	dir, computed, where := o.place(cwd)

@@ -14,7 +14,7 @@ import (
 // Read reads and parses the configuration at path, a file or a directory. It
 // evaluates no expression and starts no program. It opens only the files of the
 // configuration and files below its directory that file() names. The Content is nil
-// exactly if a diagnostic is an error.
+// exactly if a diagnostic is an error. Package config calls it, and passes its Facts.
 func Read(path string, f Facts) (*Content, source.Diagnostics) {
 	return readContent(path, f, nil, true)
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // redactedSource returns the source of an expression. It masks a literal whose name
-// sounds like a secret, unless the literal could be a path or a command.
+// sounds like a secret, unless the literal could be a path or a command. All texts of an outline
+// go through it.
 func (o *outliner) redactedSource(name string, e hclsyntax.Expression) string {
 	if object, is := language.Plain(e).(*hclsyntax.ObjectConsExpr); is && o.showsText {
 		return o.members(object)

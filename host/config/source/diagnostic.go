@@ -38,7 +38,8 @@ func (s Severity) Code() fault.Code {
 }
 
 // A Diagnostic is one problem of a configuration. It contains no value that could be
-// secret, but it contains names of the configuration.
+// secret, but it contains names of the configuration. It is a value; the verbs, the host and the
+// language server print it.
 type Diagnostic struct {
 	Severity Severity
 	Summary  string   // one lower-case sentence without a full stop

@@ -20,7 +20,7 @@ const (
 	MaxFiles = 256
 )
 
-// A File is one file of the configuration.
+// A File is one file of the configuration. Only decoding and the first snippet change it.
 type File struct {
 	Name   string // as the user would write it, for messages
 	Dir    string // absolute

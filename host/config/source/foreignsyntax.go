@@ -8,7 +8,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// A foreignSyntax is a syntax error that comes from another notation.
+// A foreignSyntax is a syntax error that comes from another notation. The entries change summaries
+// and hints of errors only.
 type foreignSyntax struct {
 	of      string                      // the summary of HCL
 	found   func(s *File, i int) bool   // whether token i, at which HCL reports it, is of this notation; nil: always

@@ -50,7 +50,8 @@ var (
 )
 
 // isHarmless reports whether literal i cannot be secret, whatever is wrong with its place: it is
-// the whole value of an attribute that only holds public values, and has their form.
+// the whole value of an attribute that only holds public values, and has their form. mask and
+// snippet call it: what it allows is printed.
 func (s *File) isHarmless(i int) bool {
 	before := i - 1
 	if s.typeAt(i) == hclsyntax.TokenQuotedLit {

@@ -11,7 +11,7 @@ import (
 // shown reports whether a token may be shown regardless of its text.
 func (s *File) shown(tok hclsyntax.Token) bool { return s.snip.visible[tok.Range.Start.Byte] }
 
-// mask reports whether token i must be masked.
+// mask reports whether token i must be masked. A snippet calls it for each token.
 func (s *File) mask(i int) bool {
 	switch tok := s.Tokens[i]; tok.Type {
 	case hclsyntax.TokenQuotedLit:

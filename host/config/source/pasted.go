@@ -17,7 +17,7 @@ var clientMembers = []string{"mcpServers", "servers", "mcp_servers", "context_se
 
 // pastedJSON recognizes a file that is the JSON configuration of an MCP client, or other
 // JSON. It returns nil for other texts. The problem has no source line, which may contain
-// secrets.
+// secrets. Set.Parse calls it for a file with errors.
 func (s *Set) pastedJSON(f *File) *language.Problem {
 	text := bytes.TrimSpace(bytes.TrimPrefix(f.Text, []byte("\uFEFF")))
 	if len(text) == 0 || text[0] != '{' {

@@ -28,7 +28,8 @@ func Below(root, path string) bool {
 }
 
 // Holds reports whether a path without symbolic links is below root. It compares
-// directories by identity too: root may be spelled in other case or mounted twice.
+// directories by identity too: root may be spelled in other case or mounted twice. It is safe for
+// concurrent use.
 func Holds(root, path string) bool {
 	for dir := path; !Below(root, dir); dir = filepath.Dir(dir) {
 		if SameFile(dir, root) {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Position is a place in the configuration. File is as the user named it. Line
-// and Column count from 1; a Line of 0 means the whole file.
+// and Column count from 1; a Line of 0 means the whole file. It is a value.
 type Position struct {
 	File         string
 	Line, Column int

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// Render writes the diagnostics as text for a terminal. It replaces control characters.
+// Render writes the diagnostics as text for a terminal. It replaces control characters. It only
+// writes to w.
 func (ds Diagnostics) Render(w io.Writer) {
 	var b strings.Builder
 	for i, d := range ds {

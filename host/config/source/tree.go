@@ -19,7 +19,8 @@ type NamedText struct {
 	Text   []byte
 }
 
-// A Tree is the files of a configuration and of the modules that they use.
+// A Tree is the files of a configuration and of the modules that they use. It belongs to one load
+// or one review, and to its goroutine.
 type Tree struct {
 	Files  *Set
 	Root   string // the directory that was reviewed; empty: the configuration needs no review
