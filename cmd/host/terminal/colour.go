@@ -91,7 +91,7 @@ func (t *Terminal) PrintChange(indent, line string) {
 	_, _ = t.Stdout.Write([]byte(indent + line + "\n"))
 }
 
-// PaintDiff paints the lines of a unified diff.
+// PaintDiff paints the lines of a unified diff. The verbs that show changes call it.
 func PaintDiff(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

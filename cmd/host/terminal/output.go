@@ -10,7 +10,7 @@ import (
 )
 
 // An Output is standard output. It records the first error of a write, because most callers
-// ignore it.
+// ignore it. The verb writes on its goroutine only.
 type Output struct {
 	File *os.File
 	Err  error

@@ -10,7 +10,8 @@ import (
 
 // Safe makes untrusted text safe for a terminal. It removes escape sequences, control
 // characters except line breaks and tabs, and characters that hide or reorder others. All
-// text output passes through it. JSON does not: see jsonoutput.go.
+// text output passes through it. JSON does not: see jsonoutput.go. All texts of servers, clients
+// and files go through it before they are printed.
 func Safe(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, suspicious) < 0 {

@@ -20,7 +20,7 @@ func isBundle(path string) bool {
 }
 
 // importBundle prints the server of a bundle, or unpacks it and adds its server to the
-// configuration.
+// configuration. import calls it for a file that isBundle.
 func importBundle(ctx context.Context, inv *invocation.Invocation, x importOptions, path string) error {
 	bad := func(err error) error {
 		return fault.Because(fault.ImportFile, err, "%s cannot be imported", path).

@@ -19,7 +19,7 @@ import (
 func isManifest(path string) bool { return filepath.Base(path) == "manifest.json" }
 
 // importManifest prints the server of an unpacked bundle, or adds it to the configuration. The
-// bundle stays where it is.
+// bundle stays where it is. import calls it for a file that isManifest.
 func importManifest(ctx context.Context, inv *invocation.Invocation, x importOptions, path string) error {
 	text, err := readRegular(path)
 	var b *bundle.Bundle

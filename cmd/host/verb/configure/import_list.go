@@ -19,7 +19,7 @@ type foundClient struct {
 	Error   string `json:"error,omitempty"` // why the file cannot be read
 }
 
-// listClients prints the files of clients on this machine and in this directory.
+// listClients prints the files of clients on this machine and in this directory. import calls it.
 func listClients(inv *invocation.Invocation) error {
 	found := []foundClient{}
 	for _, scope := range []clientconfig.Scope{clientconfig.User, clientconfig.Project, clientconfig.Local} {

@@ -13,7 +13,7 @@ import (
 
 // clientFile reads the file of a client with what other files of the client say about its
 // servers: the settings of Claude Code, its plugins, and the extensions of Gemini CLI. c is
-// the client, or nil.
+// the client, or nil. The verbs import and init call it.
 func clientFile(text []byte, path string, c *clientconfig.Client, scope clientconfig.Scope,
 	get func(string) string) (clientconfig.Content, error) {
 	file, err := readScope(text, path, c, scope)

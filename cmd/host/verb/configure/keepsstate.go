@@ -30,7 +30,8 @@ func keepsState(command []string) bool {
 	})
 }
 
-// noteState says how a server keeps what it has between calls.
+// noteState says how a server keeps what it has between calls. add calls it; it only prints a
+// note.
 func noteState(inv *invocation.Invocation, name string, command []string) {
 	if keepsState(command) {
 		inv.Remark(

@@ -14,6 +14,7 @@ import (
 
 // checkRefused fails if the new text of a configuration has servers that the managed configuration
 // would not let be used. Servers that were in the file before, and refused before, do not count.
+// The verbs that add servers call it before they write.
 func checkRefused(ctx context.Context, inv *invocation.Invocation, f *clientconfig.File, text []byte) error {
 	refused := config.Refused(ctx, f.Path, text, inv.Managed, inv.Lookup)
 	if len(refused) == 0 {

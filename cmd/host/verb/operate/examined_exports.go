@@ -16,7 +16,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// Exports lists the entries that junctor export wrote.
+// Exports lists the entries that junctor export wrote. The checks of doctor call it.
 func (p *examined) exports() (all []doctor.Export) {
 	for _, r := range clientfiles.Exports(p.inv) {
 		c := clientconfig.Find(r.Client)

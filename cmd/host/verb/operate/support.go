@@ -78,7 +78,8 @@ func (b *supportBundle) add(name, text string) {
 }
 
 // writeBundle writes the report, the structure of the configuration, and the status, log,
-// events and metrics of the running processes. It returns what is inside.
+// events and metrics of the running processes. It returns what is inside. doctor calls it. What
+// the bundle holds is masked.
 func writeBundle(ctx context.Context, w io.Writer, p *examined, found []doctor.Finding, checks int) ([]string, error) {
 	b := &supportBundle{zip: zip.NewWriter(w), mask: p.mask()}
 	var report bytes.Buffer

@@ -52,7 +52,7 @@ func costOf(tools []*catalog.Tool) listCost {
 	return all
 }
 
-// printCost prints the cost of each tool, of each server, and the sum.
+// printCost prints the cost of each tool, of each server, and the sum. tools --cost calls it.
 func printCost(inv *invocation.Invocation, tools []*catalog.Tool) error {
 	all := costOf(tools)
 	if inv.Machine() {
