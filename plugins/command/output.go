@@ -17,7 +17,7 @@ const (
 )
 
 // An output is the JSON object that a program prints. Members with other names
-// are ignored.
+// are ignored. It belongs to one run.
 type output struct {
 	Headers   map[string]string `json:"headers"`
 	Token     string            `json:"token"`

@@ -23,7 +23,7 @@ const (
 	fromPrompt       = "prompt"
 )
 
-// A client is an OAuth client, registered at one authorization server.
+// A client is an OAuth client, registered at one authorization server. It is a value.
 type client struct {
 	From   string `json:"from"`
 	ID     string `json:"id"`

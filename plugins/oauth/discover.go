@@ -20,7 +20,7 @@ import (
 // require PKCE for grants without a browser. Their errors do not tell a rejected address
 // from an unreachable server.
 
-// A discovery is the result of the discovery for one server.
+// A discovery is the result of the discovery for one server. It is not changed once discovered.
 type discovery struct {
 	Resource string   // resource indicator of tokens
 	Scopes   []string // from the server's metadata

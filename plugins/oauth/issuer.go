@@ -19,7 +19,7 @@ import (
 // theIssuer describes addresses of authorization servers in errors.
 const theIssuer = "the authorization server"
 
-// An issuer is the metadata of an authorization server.
+// An issuer is the metadata of an authorization server. It is a value.
 type issuer struct {
 	oauthex.AuthServerMeta
 	DeviceEndpoint string `json:"device_authorization_endpoint"`

@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/internal/httpclient"
 )
 
-// A poster sends forms to an authorization server.
+// A poster sends forms to an authorization server. It has no state of its own.
 type poster struct{ *site }
 
 // post sends a form with the client's authentication and returns the reply of a success. Other

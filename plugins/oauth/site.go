@@ -13,7 +13,8 @@ import (
 // requestTime is the limit of one request to a server.
 const requestTime = 15 * time.Second
 
-// A site is the server that tokens are for, and the settings for it.
+// A site is the server that tokens are for, and the settings for it. The authorizer owns it, and
+// busy guards what changes.
 type site struct {
 	settings
 	name string

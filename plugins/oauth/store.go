@@ -16,7 +16,8 @@ import (
 // secretMost is the maximum size of a secret (sdk.Secrets).
 const secretMost = 16 << 10
 
-// storage reads and writes the secrets of the plugin for a site.
+// storage reads and writes the secrets of the plugin for a site. It has no state of its own. The
+// caller holds a semaphore of the authorizer.
 type storage struct{ *site }
 
 // A login is a set of tokens and what they are bound to. It is used only for the same

@@ -23,7 +23,8 @@ import (
 // one secret.
 const tokenMost = 7 << 10
 
-// A tokenReply is the reply of a token endpoint (RFC 6749 §5.1 and §5.2).
+// A tokenReply is the reply of a token endpoint (RFC 6749 §5.1 and §5.2). It belongs to one
+// request.
 type tokenReply struct {
 	Access  text     `json:"access_token"`
 	Type    text     `json:"token_type"`

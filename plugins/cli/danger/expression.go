@@ -14,7 +14,8 @@ import (
 var expressionsText string
 
 // An Expression describes an ordered list of words and their values, which is
-// the argument list of a program or the end of it, as the expression of find.
+// the argument list of a program or the end of it, as the expression of find. It is read once and
+// never changed.
 type Expression struct {
 	Property string   // the name of the list in the schema
 	Beside   []string // options and positionals that are properties of their own

@@ -10,7 +10,8 @@ import (
 // Slot stands for a value in the words of an argument list that are asked about.
 const Slot = "\x00"
 
-// A starter finds the program in the arguments of a runner, such as "git" in those of env.
+// A starter finds the program in the arguments of a runner, such as "git" in those of env. It
+// belongs to one call.
 type starter struct {
 	table map[string][]row
 	rows  []row

@@ -58,7 +58,7 @@ func parseLanguages(text string) (map[string]*language, error) {
 	return all, nil
 }
 
-// A cursor is a place in a text.
+// A cursor is a place in a text. A scanner makes one for each text.
 type cursor struct {
 	text string
 	at   int

@@ -47,7 +47,8 @@ func (e Effect) String() string { return texts[e] }
 //go:embed table.txt
 var tableText string
 
-// A row is one line of the table, for one program and one command.
+// A row is one line of the table, for one program and one command. Rows are read once and never
+// changed.
 type row struct {
 	line     int
 	command  []string // words; nil for "*" and "."

@@ -27,7 +27,7 @@ const (
 	maxLate = 3
 )
 
-// An answer is what a program printed when it was asked.
+// An answer is what a program printed when it was asked. It is not changed once it is stored.
 type answer struct {
 	stdout, stderr string // as plain text
 	status         int    // exit status; -1 if the program was killed

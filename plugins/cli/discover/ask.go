@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// learn asks one command for its help.
+// learn asks one command for its help. A goroutine of walk.each calls it.
 func (w *walk) learn(ctx context.Context, g *group, n *node) {
 	if lastWord(n.cmd) == "help" && len(n.found) == 0 {
 		n.cmd.Positionals = nil // it takes the names of its siblings

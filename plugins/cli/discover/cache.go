@@ -20,7 +20,8 @@ const (
 )
 
 // A cache keeps results in a directory. Every result can be discovered again,
-// so the cache ignores read and write errors.
+// so the cache ignores read and write errors. Any goroutine and process may use it: files are
+// written as a whole.
 type cache struct{ dir string }
 
 // A result is the content of a cache file. It contains its key, so that a

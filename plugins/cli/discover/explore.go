@@ -14,7 +14,7 @@ import (
 )
 
 // explore builds the tree of commands. It reports whether the time was too
-// short.
+// short. Run calls it once.
 func explore(ctx context.Context, o *Options, path string, program *model.Program,
 	answers *answerStore) (timed bool, err error) {
 	box, err := newWorkspace(o)

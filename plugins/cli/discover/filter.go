@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/sdk"
 )
 
-// choose applies Only and Except to the tree of commands.
+// choose applies Only and Except to the tree of commands. Run calls it on the whole model.
 func choose(program *model.Program, o *Options) error {
 	if !program.Short && program.Failure == "" && len(program.Incomplete) == 0 { // every command is known
 		if err := misspelled(program.Root, o); err != nil {

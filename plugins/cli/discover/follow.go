@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// follow asks the suggested questions about a command and merges the answers.
+// follow asks the suggested questions about a command and merges the answers. It runs on the
+// goroutine that asks the command.
 func (w *walk) follow(ctx context.Context, n *node, found []hint) {
 	for _, h := range found {
 		if ctx.Err() != nil {

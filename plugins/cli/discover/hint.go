@@ -22,7 +22,7 @@ var tails = append(alternatives[:len(alternatives):len(alternatives)], [][]strin
 	{"commands"}, {"options"}, {"help", "options"},
 }...)
 
-// A hint is a further question that a text suggests.
+// A hint is a further question that a text suggests. It is a value.
 type hint struct {
 	args []string
 	// shared is true if the answer lists options of every command.

@@ -45,7 +45,7 @@ var (
 	manHead = regexp.MustCompile(`^\s*(\S+\([0-9a-zA-Z]*\))\s.*\s*\S*\(`)
 )
 
-// judge parses an answer to a question about a command and classifies it.
+// judge parses an answer to a question about a command and classifies it. It is pure.
 func (w *walk) judge(a answer, n *node) *reply {
 	r := &reply{verdict: acted, status: a.status}
 	if a.failed != nil {

@@ -32,7 +32,7 @@ func (w *walk) manProber() *prober {
 
 // readManual adds the man pages of commands, because the help of many programs
 // is shorter than their pages. It skips programs built with a library, whose
-// help is complete. It returns the number of pages that there was no time for.
+// help is complete. It returns the number of pages that there was no time for. explore calls it.
 func (w *walk) readManual(ctx context.Context, nodes []*node) (unread int) {
 	if w.man == nil || w.forms.framework {
 		return 0

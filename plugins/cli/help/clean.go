@@ -31,7 +31,7 @@ func (l line) dashed() bool {
 }
 
 // clean splits a text into lines and removes everything that a terminal would
-// not show.
+// not show. Parse calls it first.
 func clean(text string) []line {
 	if len(text) > maxText {
 		text = text[:maxText]

@@ -7,7 +7,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A commandTree collects commands without duplicates.
+// A commandTree collects commands without duplicates. It belongs to one call of Parse.
 type commandTree struct {
 	path   []string
 	all    []*model.Command

@@ -2,7 +2,8 @@ package help
 
 import "strings"
 
-// An entry is a head, such as "-o, --output FILE", and its description.
+// An entry is a head, such as "-o, --output FILE", and its description. It is not changed once
+// read.
 type entry struct {
 	head   string
 	desc   []string // its lines

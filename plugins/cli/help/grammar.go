@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// A node is one part of a usage: a word or a group in brackets.
+// A node is one part of a usage: a word or a group in brackets. It is not changed once parsed.
 type node struct {
 	text   string   // of a word
 	open   byte     // of a group: its opening bracket

@@ -19,7 +19,7 @@ const (
 	elsewhere // examples or the environment: neither options nor commands
 )
 
-// A section is a heading and the lines below it.
+// A section is a heading and the lines below it. It is not changed once read.
 type section struct {
 	title     string
 	topic     topic

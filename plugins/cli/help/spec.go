@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// A spec is the parsed head of an option's entry: its spellings and its value.
+// A spec is the parsed head of an option's entry: its spellings and its value. It belongs to one
+// call of Parse.
 type spec struct {
 	names    []string
 	negation string

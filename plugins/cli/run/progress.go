@@ -33,7 +33,8 @@ func percentOf(line string) float64 {
 }
 
 // A Meter turns states of a run into values for progress notifications, which must
-// increase. They are seconds until the first percentage, and then percent.
+// increase. They are seconds until the first percentage, and then percent. The goroutine of the
+// call uses it.
 type Meter struct {
 	last    float64
 	percent bool

@@ -1,6 +1,7 @@
 package run
 
-// template builds the list for a tool from a tool block.
+// template builds the list for a tool from a tool block. Prepare calls it in place of command for
+// a tool with a Template.
 func (b *builder) template() {
 	_, from := b.tool.Arguments()
 	protected := false

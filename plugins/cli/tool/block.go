@@ -8,7 +8,8 @@ import (
 )
 
 // A Block is a tool written by hand. Its argument list is fixed, except for its
-// slots and the options that have an argument block.
+// slots and the options that have an argument block. It is part of the settings, and is not
+// changed after they are decoded.
 type Block struct {
 	Name        string            `hcl:"name,label" doc:"The tool's name."`
 	Description string            `hcl:"description" doc:"What the tool does, for the model that has to choose."`

@@ -6,7 +6,7 @@ import (
 )
 
 // An object is a JSON object that keeps the order of its members, because a
-// model reads them in that order.
+// model reads them in that order. It belongs to the call that builds it.
 type object []member
 
 type member struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // Record returns the tool block for a discovered tool, so that users can review
-// and edit it.
+// and edit it. JSON calls it for "junctor wrap".
 func Record(t *Tool) Block {
 	b := Block{
 		Name: t.Name, Description: strings.TrimSuffix(t.Description, t.note+t.others+exclusive(t.Conflicts)),

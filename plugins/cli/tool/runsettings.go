@@ -16,7 +16,7 @@ import (
 const MaxKept = 64 << 20
 
 // A RunSettings has the settings for a run that the transport and a tool block share.
-// Unset ones of a block are those of the transport.
+// Unset ones of a block are those of the transport. Check is called when settings are validated.
 type RunSettings struct {
 	Command   []string
 	Env       map[string]string

@@ -8,7 +8,7 @@ import (
 )
 
 // An Element is one element of the argument list of a tool block: texts and
-// slots.
+// slots. It is not changed once the tool is built.
 type Element struct {
 	Parts []Part
 	// Options is true for the place where options are inserted. Such an element

@@ -13,7 +13,7 @@ import (
 
 // Unused returns an error for the first pattern for options that matches no
 // option of the program. A misspelled pattern would otherwise offer an option
-// that was meant to be omitted.
+// that was meant to be omitted. The plugin calls it when discovery is complete; it is pure.
 func (o *Options) Unused(p *model.Program) error {
 	commands := runnable(p)
 	for _, list := range []struct {

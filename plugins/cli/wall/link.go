@@ -11,7 +11,7 @@ import (
 // follow returns the path that a path leads to, without links. It fails if the path leads
 // out of a directory by a link in it that a tool, of this program or of another server's, can
 // have made. Each link is read once: a tool may change it meanwhile. What is granted must be
-// the returned path, which the launcher opens only if it still has no links.
+// the returned path, which the launcher opens only if it still has no links. The Wall calls it.
 func (w *Wall) follow(path string) (string, error) {
 	real, links, err := sandbox.Walk(path)
 	if err != nil {

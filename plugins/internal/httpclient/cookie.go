@@ -12,7 +12,8 @@ const (
 )
 
 // cookies holds a limited number of cookies of the server. Load balancers need
-// cookies to find the same machine again.
+// cookies to find the same machine again. All requests of the Client share them; their methods may
+// be called concurrently.
 type cookies struct {
 	jar http.CookieJar
 	any atomic.Bool // the jar may hold a cookie; most servers set none

@@ -13,7 +13,8 @@ import (
 // refuses complete gzip data that is shorter than Content-Length.
 var acceptGzip = []string{"gzip"}
 
-// decompress makes the body of a gzip response readable, as net/http does.
+// decompress makes the body of a gzip response readable, as net/http does. The caller closes the
+// body as before.
 func decompress(res *http.Response) {
 	if !strings.EqualFold(res.Header.Get("Content-Encoding"), "gzip") {
 		return

@@ -22,7 +22,7 @@ var reserved = []string{
 
 // Headers checks configured headers: names are tokens (RFC 9110 §5.6.2), values
 // are visible ASCII, spaces and tabs. Each error has the path
-// attribute["NAME"].
+// attribute["NAME"]. It is pure.
 func Headers(attribute string, set map[string]string) (http.Header, []error) {
 	h := http.Header{}
 	var errs []error
