@@ -7,7 +7,8 @@ import (
 )
 
 // A Manifest describes a plugin that is not running. "PLUGIN describe" prints
-// it as JSON. Readers ignore unknown members, so that it can be extended.
+// it as JSON. Readers ignore unknown members, so that it can be extended. Hosts cache it, and
+// treat it as read only.
 type Manifest struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`

@@ -24,7 +24,7 @@ const (
 )
 
 // A running is a started program. It does not use package sdk/process, which
-// would clean up the processes that the checks look for.
+// would clean up the processes that the checks look for. The test that starts it calls end.
 type running struct {
 	cmd                   *exec.Cmd
 	done                  chan struct{} // closed when the program has ended

@@ -17,7 +17,7 @@ import (
 )
 
 // A Store is a case for one of a plugin's secret stores. Each check uses a new
-// directory.
+// directory. It is read only while checks run.
 type Store struct {
 	Name     string // as in sdk.Plugin.SecretStores
 	Settings string // JSON; should contain [Canary] in a sensitive setting, if there is one

@@ -74,7 +74,7 @@ func numbersIn(dir string) []int {
 
 // Gone reports whether the host with this name has certainly ended. It returns
 // false for a host in another PID namespace, for example in a container,
-// because process ids differ there.
+// because process ids differ there. The host calls it to clean up after runs that were killed.
 func Gone(run string) bool {
 	number, _, _ := strings.Cut(run, ".")
 	pid, err := strconv.Atoi(number)

@@ -23,7 +23,8 @@ const releasedMark = "released"
 // released reports whether any process was started with Command.Release.
 var released atomic.Bool
 
-// Run returns the name of this process as a host, for RunVariable.
+// Run returns the name of this process as a host, for RunVariable. The processes of one run share
+// it.
 func Run() string {
 	run, err := identity(os.Getpid())
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // costs the start of a program about 10 µs.
 const maxGrants = 16 << 10
 
-// A Grant is a directory, or the parts of it that rules can grant.
+// A Grant is a directory, or the parts of it that rules can grant. It is not changed once made.
 type Grant struct {
 	Paths []string // absolute, without symbolic links
 	// Without holds the forbidden paths in the directory. If there are any, Paths

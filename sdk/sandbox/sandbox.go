@@ -33,7 +33,7 @@ import (
 const LauncherName = "junctor-sandbox"
 
 // Rules say what a program may reach. The zero value allows nothing, not even to
-// start: the program's own file must be in Read.
+// start: the program's own file must be in Read. They are not changed once made.
 type Rules struct {
 	// Read holds files and directories, with everything below them, that the
 	// program may read and execute. Missing ones are ignored, and paths with

@@ -14,7 +14,7 @@ const maxWalked = 40
 // Walk follows the symbolic links of an absolute path, each read once and in its real
 // directory. It returns what the path leads to, which need not exist, and what decides that: the
 // links, and the directories that the target of a link enters and leaves again by "..". On
-// Windows it names no single link.
+// Windows it names no single link. The result is that of one moment.
 func Walk(path string) (real string, links []string, err error) {
 	if runtime.GOOS == "windows" {
 		if real = Resolve(path); real != filepath.Clean(path) {

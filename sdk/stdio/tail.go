@@ -20,7 +20,8 @@ const (
 	logPerSecond = 200 // lines of standard error logged per second
 )
 
-// A tail keeps the last lines that a server printed.
+// A tail keeps the last lines that a server printed. The goroutine that reads standard error adds
+// lines; any may read them.
 type tail struct {
 	mu   sync.Mutex
 	ring []string // guarded by mu

@@ -18,7 +18,8 @@ import (
 const recvTime = 2 * time.Second
 
 // fromHost copies messages from the host to the server. It returns when the host has
-// ended the stream, or when Send or Flush has failed in a way that ends the connection.
+// ended the stream, or when Send or Flush has failed in a way that ends the connection. A
+// goroutine of instance.run calls it.
 func (i *instance) fromHost(stream *Stream, to *hostWriter) {
 	if f, ok := i.conn.(sdk.Flusher); ok {
 		stream.beforeWait = func() {

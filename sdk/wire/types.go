@@ -6,7 +6,8 @@ package wire
 // value as nil and cannot send an interface. It breaks the connection if a
 // field changes its type. TestTypes checks all of them against a golden list.
 
-// Call is part of the arguments of every method.
+// Call is part of the arguments of every method. Fields may be added only: see the package
+// comment.
 type Call struct {
 	ID      uint64 // unique on the connection; Cancel refers to it
 	Timeout int64  // nanoseconds until the caller gives up; 0: no limit
