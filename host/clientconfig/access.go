@@ -10,7 +10,7 @@ const (
 )
 
 // Rights say who may use what, in the file of any product. They have rules, and roles and
-// subjects, which may also have no rules.
+// subjects, which may also have no rules. Package clientimport makes a policy of them.
 type Rights struct {
 	Allow   bool // what no rule is about is allowed
 	Strict  bool // no rule with an access is about tools that are neither read nor write

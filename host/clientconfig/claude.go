@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// ClaudeSettings are what the settings files of Claude Code say about servers.
+// ClaudeSettings are what the settings files of Claude Code say about servers. The verb import
+// reads them.
 type ClaudeSettings struct {
 	deny, ask []string        // rules for tools, such as mcp__SERVER__TOOL
 	off, on   map[string]bool // servers of .mcp.json that the user refused, or agreed to

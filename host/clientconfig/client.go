@@ -1,6 +1,7 @@
 package clientconfig
 
-// A Client is a program that uses MCP servers, and the format of its configuration.
+// A Client is a program that uses MCP servers, and the format of its configuration. The table of
+// clients does not change; all goroutines read it.
 type Client struct {
 	Name      string // on the command line
 	Title     string // for messages

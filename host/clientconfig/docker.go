@@ -12,7 +12,7 @@ import (
 )
 
 // docker reads the servers of a Docker MCP catalog, or of a file with one entry. It does
-// nothing if the file is neither.
+// nothing if the file is neither. ReadContent tries it for YAML.
 func (all *Content) docker(y *yamlReader, root *yaml.Node) error {
 	var raw []rawServer
 	switch registry := yamlMember(root, "registry"); {

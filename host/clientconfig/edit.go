@@ -25,7 +25,8 @@ func apply(text []byte, edits ...edit) []byte {
 }
 
 // A document is a JSON file that is edited byte by byte. hujson could patch values too, but
-// it moves comments and does not know the layout of the file.
+// it moves comments and does not know the layout of the file. It belongs to one call of Merge or
+// Remove.
 type document struct {
 	text  []byte
 	root  *node

@@ -50,7 +50,7 @@ func serverOf(name string, v any, c *Client) Server {
 }
 
 // An entryReader takes the members of an entry one after the other. Those that are left
-// say something that it does not know.
+// say something that it does not know. serverOf makes one for each entry.
 type entryReader struct {
 	members map[string]any
 	s       Server

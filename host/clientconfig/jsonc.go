@@ -31,7 +31,8 @@ func syntax(text []byte, offset int, format string, args ...any) *SyntaxError {
 	return &SyntaxError{Line: line, Column: column, What: fmt.Sprintf(format, args...)}
 }
 
-// A node is one value of a JSON text with its byte offsets, for editing.
+// A node is one value of a JSON text with its byte offsets, for editing. It is read only once
+// parsed.
 type node struct {
 	kind       byte // '{', '[', or 'v' for all other values
 	start, end int

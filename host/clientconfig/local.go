@@ -24,7 +24,8 @@ func localDirs(root *node) (dirs []string, settings []*node) {
 
 // ReadLocal reads the servers that Claude Code has for one directory, in the file of its user:
 // those of dir, or else of the nearest directory above that has some. dirs are the directories
-// that have servers, if none of them is one of these. The error is a [*SyntaxError].
+// that have servers, if none of them is one of these. The error is a [*SyntaxError]. The verb
+// import calls it.
 func ReadLocal(text []byte, dir string) (content Content, dirs []string, err error) {
 	if err := checkUTF8(text); err != nil {
 		return content, nil, err

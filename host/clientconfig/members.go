@@ -12,7 +12,7 @@ const (
 )
 
 // A Member is a member of a client's entry, and what import does with it. A member that no
-// entry of [Members] has is noted.
+// entry of [Members] has is noted. What import says about a member is decided here.
 type Member struct {
 	Names   []string
 	Clients string // that have it; empty: most

@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// program reads the command and its arguments.
+// program reads the command and its arguments. serverOf calls it for each entry.
 func (r *entryReader) program() {
 	command, _ := r.take("command", "executable", "cmd")
 	switch c := command.(type) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// remote reads where the server is, and its headers.
+// remote reads where the server is, and its headers. serverOf calls it for each entry.
 func (r *entryReader) remote() {
 	r.streamable = r.members["httpUrl"] != nil
 	r.s.URL = strings.TrimSpace(r.reference(r.text("httpUrl", "url", "serverUrl", "baseUrl", "base_url",

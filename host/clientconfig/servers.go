@@ -16,7 +16,7 @@ const (
 )
 
 // A Server is a server in the file of a client. Its texts may contain secrets, and
-// references that the client replaces.
+// references that the client replaces. Callers may change their copy.
 type Server struct {
 	Name  string
 	Place Place // where its entry begins

@@ -8,7 +8,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// A Target is what a client connects to: a command or a URL.
+// A Target is what a client connects to: a command or a URL. It is a value.
 type Target struct {
 	Name    string     // of the entry in the client's file
 	Command []string   // the program and its arguments; empty: use URL

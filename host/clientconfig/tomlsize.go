@@ -7,7 +7,7 @@ import "github.com/pelletier/go-toml/v2/unstable"
 const maxTOMLKeys = 10_000
 
 // checkTOMLKeys refuses a file with too many keys and tables. It takes linear time, and leaves
-// mistakes in the syntax to the library.
+// mistakes in the syntax to the library. Call it before the library parses a text.
 func checkTOMLKeys(body []byte) error {
 	var p unstable.Parser
 	p.Reset(body)

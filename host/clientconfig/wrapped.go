@@ -14,7 +14,7 @@ var wrappedIn = [][]string{
 }
 
 // unwrapped returns the part of a file that has the servers: the root itself, or the first of
-// the wrapped ones.
+// the wrapped ones. The reader in servers.go calls it.
 func unwrapped(root *node) *node {
 	if hasServers(root) {
 		return root

@@ -10,7 +10,7 @@ import (
 )
 
 // command writes a command line. The variables of pass are those that its programs read
-// themselves.
+// themselves. block.go calls it for the command of a server.
 func (c *converter) command(words []string) string {
 	all := make([]string, 0, len(words))
 	for i, word := range words {

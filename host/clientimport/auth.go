@@ -49,7 +49,8 @@ func (c *converter) takeCommand(headers map[string]string) *tokenCommand {
 	return nil
 }
 
-// auth writes the auth block of a server. A header Authorization of the file wins over it.
+// auth writes the auth block of a server. A header Authorization of the file wins over it. body
+// calls it.
 func (c *converter) auth(s clientconfig.Server, headers map[string]string, command *tokenCommand) {
 	switch {
 	case command != nil:

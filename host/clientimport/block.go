@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// body writes what is in the block of a server.
+// body writes what is in the block of a server. The converter calls it for each server.
 func (c *converter) body(s clientconfig.Server) {
 	if s.URL == "" {
 		c.program(s)

@@ -11,7 +11,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
-// A blockText is the text of blocks of a configuration, before it is formatted.
+// A blockText is the text of blocks of a configuration, before it is formatted. It belongs to one
+// conversion.
 type blockText struct{ strings.Builder }
 
 func (t *blockText) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }

@@ -11,7 +11,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/clientconfig"
 )
 
-// A Result is what a client's file says, as a configuration.
+// A Result is what a client's file says, as a configuration. It is the caller's.
 type Result struct {
 	HCL     []byte // the server blocks
 	Policy  []byte // the policy block; nil: the file says nothing about who may use what

@@ -11,7 +11,8 @@ import (
 var windowsPath = lazyregexp.New(`^(?:[A-Za-z]:[\\/]|\\\\)`)
 
 // An Environment is what a conversion knows of the machine and of the
-// configuration that the blocks are for. The zero value knows nothing.
+// configuration that the blocks are for. The zero value knows nothing. The caller fills it; a
+// conversion only reads it.
 type Environment struct {
 	Taken  []string                   // names of servers that the configuration has
 	IsSet  func(variable string) bool // nil: all variables are set

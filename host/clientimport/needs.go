@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// needs are the variables, files and values that a server needs before it can start.
+// needs are the variables, files and values that a server needs before it can start. They belong
+// to the conversion of one server.
 type needs struct {
 	in     Environment
 	unset  []string // variables that are not set

@@ -17,7 +17,8 @@ type rule struct {
 // A holder is a role or subject block, or the policy itself if kind is empty.
 type holder struct{ kind, name string }
 
-// A policyBlock is a policy block. The zero value denies everything.
+// A policyBlock is a policy block. The zero value denies everything. A policyConverter fills it
+// and writes it once.
 type policyBlock struct {
 	allow, strict bool
 	order         []holder

@@ -9,7 +9,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// A Secret is a value that was left out of the blocks.
+// A Secret is a value that was left out of the blocks. The verb import stores it, or tells the
+// user to.
 type Secret struct {
 	Name     string // in keyring(); empty: env() is in its place
 	Variable string // in env(); a setting such as url takes none from keyring()

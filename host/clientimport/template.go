@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lazyregexp"
 )
 
-// A part is a literal text, or an expression.
+// A part is a literal text, or an expression. It is a value.
 type part struct {
 	text       string
 	expression bool

@@ -9,7 +9,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-// A toolMatch is a pattern for servers and one for their tools.
+// A toolMatch is a pattern for servers and one for their tools. It is a value.
 type toolMatch struct{ server, tool string }
 
 // names converts the names of tools that clients see: to matches, and to one rule for each

@@ -6,7 +6,7 @@ import (
 )
 
 // describe says in words what a part of a condition came to: args.x is null. It states no
-// value of the arguments, which may be a secret.
+// value of the arguments, which may be a secret. It is pure.
 func describe(x Expression, v Value) string {
 	switch v.kind {
 	case boolean, number, text, list, array, object, null:

@@ -100,7 +100,7 @@ func letter(c byte) bool {
 type Fact struct{ Name, Value string }
 
 // Report writes findings for an issue: text without secrets, and without names of users and
-// machines.
+// machines. The verb doctor calls it once.
 func Report(w io.Writer, facts []Fact, found []Finding, checks int, m Mask) error {
 	var b strings.Builder
 	b.WriteString("junctor doctor\n\n")

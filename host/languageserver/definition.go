@@ -10,7 +10,7 @@ import (
 )
 
 // definition returns the places where the name at a place is defined: a local, a variable, a
-// server, a role or a plugin.
+// server, a role or a plugin. It runs on the goroutine of the answer.
 func (v *view) definition(ctx context.Context, path string, offset int) []place {
 	s, p, ok := v.at(path, offset)
 	switch {

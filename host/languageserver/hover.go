@@ -15,7 +15,7 @@ import (
 )
 
 // hover returns what the word at a place means, in Markdown, and the place of the word. ok is
-// false if the word has no meaning of its own.
+// false if the word has no meaning of its own. It runs on the goroutine of the answer.
 func (v *view) hover(ctx context.Context, path string, offset int) (text string, at place, ok bool) {
 	_, p, ok := v.at(path, offset)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 )
 
 // A position is a place in a text: a line from 0 on, and the number of UTF-16 code units
-// before it in the line.
+// before it in the line. It is a value.
 type position struct {
 	Line      int `json:"line"`
 	Character int `json:"character"`

@@ -14,7 +14,7 @@ import (
 const Name = "junctor.lock.hcl"
 
 // A File is the content of a lock file: the pins of the definitions of tools and of the programs
-// of plugins.
+// of plugins. Package pins never changes one that it shares: it makes another.
 type File struct {
 	Path    string                       // of the file, which may not exist
 	SHA256  string                       // of the text that was parsed, in hexadecimal digits; may be empty

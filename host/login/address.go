@@ -16,7 +16,7 @@ const maxAddress = 8 << 10
 
 // Address checks an untrusted address of a page and returns the form to open and to
 // print. That form is ASCII and has no characters with a meaning to a shell or a
-// terminal. Address accepts https only, and http to the loopback if local is set.
+// terminal. Address accepts https only, and http to the loopback if local is set. It is pure.
 func Address(raw string, local bool) (string, error) {
 	u, problem := vetted(raw, local)
 	if problem != "" {

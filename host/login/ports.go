@@ -10,7 +10,7 @@ import (
 )
 
 // A portRange is the range of ports for the callback, tried in order. 0 to 0 means any
-// free port.
+// free port. It is a value.
 type portRange struct{ first, last int }
 
 // usualPorts are the ports to register at authorization servers that require it.

@@ -3,7 +3,8 @@ package managed
 import "runtime"
 
 // Path returns the file with the managed configuration of this machine. It is the same for
-// all users, and nothing in the environment changes it.
+// all users, and nothing in the environment changes it. Package main of the command line calls it
+// once.
 func Path() string {
 	switch runtime.GOOS {
 	case "windows":

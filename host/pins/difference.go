@@ -10,7 +10,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/lockfile"
 )
 
-// A Difference is a tool whose definition is not the accepted one.
+// A Difference is a tool whose definition is not the accepted one. It is a value.
 type Difference struct {
 	Tool   string
 	Pinned string // the accepted digest; empty for a new tool

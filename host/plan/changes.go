@@ -1,6 +1,6 @@
 package plan
 
-// Changes are the differences between two views.
+// Changes are the differences between two views. They are read only once Diff returns.
 type Changes struct {
 	Servers []ServerChange `json:"servers"`
 	// NotAsked are the servers whose lists one view or both do not have. Their items are

@@ -8,7 +8,7 @@ import (
 )
 
 // diffDecisions compares the decisions about items by principal. Items share decisions, so
-// each pair of decisions is compared once.
+// each pair of decisions is compared once. Diff calls it; it is pure.
 func (c *Changes) diffDecisions(before, after *View, pairs []pair) {
 	byPrincipal := map[string][]DecisionChange{}
 	compared := map[[2]string][]string{}

@@ -23,7 +23,8 @@ func (v *View) Encode() []byte {
 }
 
 // Decode reads the JSON form of a view and checks it. It refuses a view that Diff could
-// misread: another format, lists that are not sorted, and items without decisions.
+// misread: another format, lists that are not sorted, and items without decisions. The result is
+// from a file: it may be of another version.
 func Decode(text []byte) (*View, error) {
 	if len(text) > MaxFile {
 		return nil, fmt.Errorf("it is larger than %d MiB", MaxFile>>20)

@@ -25,7 +25,7 @@ type secretForm struct {
 
 // secretForms finds forms of secrets at a place of a text. Its forms are sorted, so those with
 // a common beginning are a range. This takes a fraction of the memory of a [strings.Replacer],
-// and tells where it has found something.
+// and tells where it has found something. They do not change once made.
 type secretForms struct {
 	all     []secretForm
 	starts  map[[leastForm]byte]formRange // by their first bytes

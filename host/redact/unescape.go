@@ -56,7 +56,7 @@ var escapes = []escape{
 }
 
 // unescape returns a layer without the escapes of one notation, once, and whether there were
-// any. An escape that was cut at the end is left out.
+// any. An escape that was cut at the end is left out. It is pure.
 func (l layer) unescape(e escape) (next layer, changed bool) {
 	first := strings.IndexByte(l.text, e.lead)
 	if first < 0 {

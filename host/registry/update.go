@@ -37,7 +37,8 @@ func origin(address string) string {
 	return scheme + "://" + host
 }
 
-// Renamed returns what a block has of the option was, with what it has of is instead.
+// Renamed returns what a block has of the option was, with what it has of is instead. The verb
+// update calls it; it is pure.
 func Renamed(was, is Option) map[string]string {
 	if was.pack != nil {
 		return map[string]string{was.pack.pinned(): is.pack.pinned()}

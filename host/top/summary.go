@@ -36,7 +36,7 @@ func join(width int, between string, parts ...part) string {
 }
 
 // summary returns the two lines above the table for a terminal of some columns. Where
-// there is too little room, numbers that are zero are left out first.
+// there is too little room, numbers that are zero are left out first. It is pure.
 func summary(f Frame, width int) []string {
 	states, busy := map[string]int{}, 0
 	for _, s := range f.Servers {
