@@ -3,16 +3,19 @@ package httpserver
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/mcp"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 var update = flag.Bool("update", false, "write the walk of a call into docs/architecture.md")
@@ -29,18 +32,28 @@ const (
 // returns to a package that it has left.
 func TestWalkOfOneCall(t *testing.T) {
 	server := newScriptedServer("a", "2026-07-28")
-	stacks := make(chan string, 1)
+	var asked atomic.Bool
+	answer := make(chan struct{})
 	others := server.Answer
 	server.Answer = func(l *conversation.Link, m conversation.Message) string {
 		if m.Method == mcp.MethodCallTool {
-			stacks <- stacksOfWaiting()
+			asked.Store(true)
+			<-answer
 		}
 		return others(l, m)
 	}
 	_, alice, _ := openShared(t, func(*Options) {}, server)
 	call, header := modernCall(1, "a__echo", `{}`)
-	alice.mustPost(call, header...)
-	walk := walkOf(t, <-stacks)
+	var work sync.WaitGroup
+	work.Go(func() {
+		if status, text, _, err := alice.post(call, header...); err != nil || status != http.StatusOK {
+			t.Errorf("%d, %v: %s", status, err, text)
+		}
+	})
+	defer work.Wait()
+	defer close(answer)
+	eventually.True(t, "the server has the call", asked.Load)
+	walk := walkOf(t, stacksOfWaiting(t))
 
 	if len(walk) > maxHops {
 		t.Errorf("%d hops, want at most %d", len(walk), maxHops)
@@ -60,14 +73,14 @@ func TestWalkOfOneCall(t *testing.T) {
 
 // stacksOfWaiting returns all stacks once the goroutine of the call waits for the
 // answer: the server may have the message before the function that sends it returns.
-func stacksOfWaiting() string {
+func stacksOfWaiting(t *testing.T) (stacks string) {
+	t.Helper()
 	text := make([]byte, 1<<20)
-	for begun := time.Now(); ; time.Sleep(time.Millisecond) {
-		stacks := string(text[:runtime.Stack(text, true)])
-		if strings.Contains(stacks, "upstream.(*conn).wait(") || time.Since(begun) > time.Minute {
-			return stacks
-		}
-	}
+	eventually.True(t, "the call waits for its answer", func() bool {
+		stacks = string(text[:runtime.Stack(text, true)])
+		return strings.Contains(stacks, "upstream.(*conn).wait(")
+	})
+	return stacks
 }
 
 func packageOf(hop string) string {
