@@ -221,6 +221,6 @@ func succeeds(t *testing.T, v *testClient, tool string, size int) time.Duration 
 		if time.Since(begun) > 3*time.Minute {
 			t.Fatalf("%s: %d, %v: %.300s", tool, status, err, text)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // so that a gateway without memory is not flooded
 	}
 }

@@ -40,7 +40,7 @@ func callAtRate(ctx context.Context, perSecond, workers int, begin func() (do fu
 			defer end()
 			for ctx.Err() == nil {
 				due := begun.Add(time.Duration(next.Add(1)) * time.Second / time.Duration(perSecond))
-				time.Sleep(time.Until(due))
+				time.Sleep(time.Until(due)) // paces the requests
 				if !do() {
 					return
 				}
@@ -188,7 +188,7 @@ func TestFloodOfOneClientBesideAColleague(t *testing.T) {
 			var refused, taken int64
 			var work sync.WaitGroup
 			work.Go(func() { refused, taken = floodFrom(ctx, t, 2000, s.address, loud) })
-			time.Sleep(lasts)
+			time.Sleep(lasts) // so that the flood has used up what it may save
 			beside := p99(t, s, 40, inFlight, lasts, calm)
 			cancel()
 			work.Wait()
@@ -224,7 +224,7 @@ func (f *flood) beside(t *testing.T, floods map[string]int) (
 			atomic.AddInt64(&taken, yes)
 		})
 	}
-	time.Sleep(f.lasts / 4)
+	time.Sleep(f.lasts / 4) // so that the flood has begun everywhere
 	got := p99(t, f.process, fairRate/2, 4, f.lasts, f.calm)
 	cancel()
 	work.Wait()

@@ -70,7 +70,7 @@ func TestSlowBodyTimesOutEarly(t *testing.T) {
 						return
 					}
 					text = text[n:]
-					time.Sleep(100 * time.Millisecond)
+					time.Sleep(100 * time.Millisecond) // the client is slow
 				}
 			}()
 			resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
