@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 const shortTimeouts = `  timeouts {
@@ -235,23 +237,24 @@ func TestChangedToolIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	p := startStdio(t, "", "rugpull", "storm 5000")
 	told := func() int { return strings.Count(strings.Join(p.notes, "\n"), "notifications/tools/list_changed") }
-	until := func(enough func() bool) {
-		for begun := time.Now(); !enough() && time.Since(begun) < testTimeout; time.Sleep(10 * time.Millisecond) {
-			p.expectEcho("a")
-		}
-	}
 	p.tools()
 	begun := time.Now()
 	// A notification about the start; none if everything was there in time.
-	until(func() bool { return told() > 0 || time.Since(begun) > time.Second })
+	eventually.True(t, "the start is over", func() bool {
+		p.expectEcho("a")
+		return told() > 0 || time.Since(begun) > time.Second
+	})
 	p.notes = nil
 	for _, server := range []string{"a", "b"} {
 		if a, _ := p.call(server+"__bad", ""); !strings.Contains(a, `"result"`) {
 			t.Errorf("%.300s", a)
 		}
 	}
-	until(func() bool { return told() > 0 })
-	time.Sleep(1500 * time.Millisecond)
+	eventually.True(t, "the change is reported", func() bool {
+		p.expectEcho("a")
+		return told() > 0
+	})
+	time.Sleep(1500 * time.Millisecond) // in which the process could report the change again
 	p.expectEcho("b")
 	if n := told(); n != 1 {
 		t.Errorf("%d notifications: %v", n, p.notes)
@@ -362,12 +365,9 @@ func TestLogFloodIsBounded(t *testing.T) {
 	succeeds(t, v, "a__bad", 10)
 	succeeds(t, v, "b__bad", 10)
 	took := time.Since(begun)
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(),
-		"log lines of a server were dropped"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the log does not report dropped lines")
-		}
-	}
+	eventually.True(t, "the log reports dropped lines", func() bool {
+		return strings.Contains(s.log.String(), "log lines of a server were dropped")
+	})
 	said := s.log.String()
 	if n := strings.Count(said, `"server":"b"`); n != 3 {
 		t.Errorf("%d lines of the other server were logged", n)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestServerThatKillsItsPluginIsIsolated has one server kill the process of the
@@ -23,13 +25,13 @@ func TestServerThatKillsItsPluginIsIsolated(t *testing.T) {
 			}
 			lost, kills, quarantined := 0, 0, ""
 			for begun := time.Now(); quarantined == "" && time.Since(begun) < 2*testTimeout; {
-				a, _ := p.call("a__echo", "")
-				switch {
-				case strings.Contains(a, `"quarantined"`):
+				var a string
+				eventually.True(t, "the server is restarted or quarantined", func() bool {
+					a, _ = p.call("a__echo", "")
+					return strings.Contains(a, `"quarantined"`) || strings.Contains(a, `"echo":{`)
+				})
+				if strings.Contains(a, `"quarantined"`) {
 					quarantined = a
-					continue
-				case !strings.Contains(a, `"echo":{`): // it is being restarted
-					time.Sleep(100 * time.Millisecond)
 					continue
 				}
 				kills++
@@ -82,12 +84,9 @@ func (p *process) expectRecovery(server string) {
 // waitForExit waits until a process of the host has ended.
 func (p *process) waitForExit(t *testing.T, pid int) {
 	t.Helper()
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if !slices.Contains(p.children(), pid) {
-			return
-		}
-	}
-	t.Errorf("process %d was not killed", pid)
+	eventually.True(t, fmt.Sprintf("process %d is killed", pid), func() bool {
+		return !slices.Contains(p.children(), pid)
+	})
 }
 
 // checkQuarantine compares the text of the error with its data.

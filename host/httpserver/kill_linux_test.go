@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // killRounds returns how often a process is killed.
@@ -72,7 +74,7 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 	}
 	p.awaitInFlight("a", inFlight) // a call that begins after the kill would reach the next process
 	other := p.start("tools/call", `{"name":"b__echo","arguments":{}}`)
-	time.Sleep(rand.N(20 * time.Millisecond))
+	pauseRandomly()
 	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
 		p.t.Fatal(err)
 	}
@@ -96,7 +98,7 @@ func (p *process) killRound(n int) (end, start time.Duration) {
 // awaitInFlight waits until a server has a number of calls in flight.
 func (p *process) awaitInFlight(server string, want int) {
 	p.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	eventually.NoError(p.t, func() error {
 		cmd := exec.Command(p.cmd.Path, append(slices.Clone(p.cmd.Args[1:3]), "status", "--json", "--instance",
 			strconv.Itoa(p.cmd.Process.Pid), server)...)
 		cmd.Env = p.cmd.Env
@@ -114,12 +116,15 @@ func (p *process) awaitInFlight(server string, want int) {
 		}
 		if err == nil && len(status.Processes) == 1 && len(status.Processes[0].Servers) == 1 &&
 			status.Processes[0].Servers[0].InFlight == want {
-			return
+			return nil
 		}
-		if time.Now().After(end) {
-			p.t.Fatalf("no %d calls of server %s are in flight: %v\n%s", want, server, err, out)
-		}
-	}
+		return fmt.Errorf("no %d calls of server %s are in flight: %w\n%s", want, server, err, out)
+	})
+}
+
+// pauseRandomly lets the processes get to some point of their calls.
+func pauseRandomly() {
+	time.Sleep(rand.N(20 * time.Millisecond)) // a kill may come at any moment
 }
 
 // TestKilledHostLeavesNoProcess kills the host under load.
@@ -136,7 +141,7 @@ func TestKilledHostLeavesNoProcess(t *testing.T) {
 		if len(p.children()) < 3 {
 			t.Errorf("the processes are %v, want a plugin and two servers", p.children())
 		}
-		time.Sleep(rand.N(20 * time.Millisecond))
+		pauseRandomly()
 		if err := p.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -145,9 +150,7 @@ func TestKilledHostLeavesNoProcess(t *testing.T) {
 		for range p.lines {
 		}
 		_ = p.cmd.Wait()
-		for len(p.children()) > 0 && time.Since(begun) < 20*time.Second {
-			time.Sleep(time.Millisecond)
-		}
+		eventually.True(t, "the processes of the host have ended", func() bool { return len(p.children()) == 0 })
 		slowest = max(slowest, time.Since(begun))
 	}
 	p.within("kill -9 of the host: the last of its processes ended after", slowest, 500*time.Millisecond)

@@ -18,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestConcurrentClientsGetTheirOwnAnswers has fifty clients that use the same
@@ -151,15 +153,13 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	s := startHTTP(t, dir, config, "127.0.0.1:0")
 	began := func(name string) (pid int) {
 		t.Helper()
-		for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-			if text, err := os.ReadFile(filepath.Join(made, name+".pid")); err == nil &&
-				bytes.HasSuffix(text, []byte("\n")) {
-				pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
-				return pid
-			}
-		}
-		t.Fatal("the program was not started")
-		return 0
+		var text []byte
+		eventually.True(t, "the program is started", func() bool {
+			text, _ = os.ReadFile(filepath.Join(made, name+".pid"))
+			return bytes.HasSuffix(text, []byte("\n"))
+		})
+		pid, _ = strconv.Atoi(strings.TrimSpace(string(text)))
+		return pid
 	}
 	leave := func(v *testClient, name, m string, header ...string) (pid int, gone time.Time) {
 		t.Helper()
@@ -180,23 +180,17 @@ func TestDisconnectCancelsModernCallsOnly(t *testing.T) {
 	name := filepath.Join(made, "modern")
 	m, header := modernCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":60}`, name))
 	pid, gone := leave(s.newClient(t), "modern", m, header...)
-	for syscall.Kill(pid, 0) == nil {
-		if took := time.Since(gone); took > 2*time.Second && (soak() || took > testTimeout) {
-			t.Fatal("the program still runs after its client has disconnected")
-		}
-		time.Sleep(5 * time.Millisecond)
+	eventually.True(t, "the program has ended", func() bool { return syscall.Kill(pid, 0) != nil })
+	if took := time.Since(gone); took > 2*time.Second && (soak() || took > testTimeout) {
+		t.Fatalf("the program ran for %s after its client had disconnected", took)
 	}
 	v := s.newClient(t).initialize()
 	name = filepath.Join(made, "legacy")
 	leave(v, "legacy", legacyCall(1, "w__work", fmt.Sprintf(`{"name":%q,"time":1}`, name)))
-	for until := time.Now().Add(testTimeout); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(name + ".done"); err == nil {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("the program of a legacy client did not finish")
-		}
-	}
+	eventually.NoError(t, func() error { // the program of a legacy client finishes
+		_, err := os.Stat(name + ".done")
+		return err
+	})
 }
 
 // TestShutdownAnswersAcceptedCalls ends the gateway during a steady stream of

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestDrainTimeoutEndsCallsWithAnError checks that calls that take longer than
@@ -66,18 +68,15 @@ func TestDrainRefusesNewConnections(t *testing.T) {
 	var closing sync.WaitGroup
 	closing.Go(s.close)
 	defer closing.Wait()
-	for {
+	eventually.True(t, "connections are refused", func() bool {
 		c, err := net.DialTimeout("tcp", s.address, time.Second)
-		if errors.Is(err, syscall.ECONNREFUSED) {
-			break
-		}
 		if err == nil {
 			_ = c.Close()
 		}
-		if time.Since(begun) > 3*time.Second {
-			t.Fatalf("a connection during the drain: %v", err)
-		}
-		time.Sleep(10 * time.Millisecond) // until the process has read the signal
+		return errors.Is(err, syscall.ECONNREFUSED)
+	})
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Fatalf("connections were accepted for %s of the drain", took)
 	}
 	if text, _ := io.ReadAll(answer.Body); !strings.Contains(string(text), `"id":1,"error"`) ||
 		time.Since(begun) < 3*time.Second {

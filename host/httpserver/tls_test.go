@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // An authority signs certificates.
@@ -164,26 +166,20 @@ func TestTLS(t *testing.T) {
 		}
 	}
 	ours.sign("server", 101)
-	for until := time.Now().Add(testTimeout); ; time.Sleep(50 * time.Millisecond) {
-		n, _ := serial(ours.client("client", nil))
-		if n == 101 {
-			break
+	eventually.NoError(t, func() error {
+		if n, _ := serial(ours.client("client", nil)); n != 101 {
+			return fmt.Errorf("the old certificate %d is still used", n)
 		}
-		if time.Now().After(until) {
-			t.Fatalf("the old certificate %d is still used", n)
-		}
-	}
+		return nil
+	})
 	// An unreadable certificate changes nothing.
 	ours.write("server.pem", []byte("half a certif"))
-	for until := time.Now().Add(testTimeout); !strings.Contains(s.log.String(),
-		"reloading the certificate failed"); time.Sleep(50 * time.Millisecond) {
+	eventually.True(t, "the log reports the failure", func() bool {
 		if n, _ := serial(ours.client("client", nil)); n != 101 {
 			t.Fatalf("certificate %d is used", n)
 		}
-		if time.Now().After(until) {
-			t.Fatal("the log does not report the failure")
-		}
-	}
+		return strings.Contains(s.log.String(), "reloading the certificate failed")
+	})
 }
 
 // TestCertificateThatIsNotValidReplacesNone lists which certificates take the place of one.
