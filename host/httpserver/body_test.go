@@ -14,6 +14,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/authn"
 	"github.com/junctor-mcp/junctor/host/gateway"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // sendPartially sends the head of a POST and now bytes of its body on a new
@@ -33,12 +34,12 @@ func (h *fixture) sendPartially(t *testing.T, path, head, body string, now int) 
 // bytes.
 func (h *fixture) waitForBodies(t *testing.T, bodies, least int64) {
 	t.Helper()
-	for until := time.Now().Add(testTimeout); h.reading.Load() != bodies ||
-		h.memory.Used() < least; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d bodies are being read, with %d bytes", h.reading.Load(), h.memory.Used())
+	eventually.NoError(t, func() error {
+		if n, used := h.reading.Load(), h.memory.Used(); n != bodies || used < least {
+			return fmt.Errorf("%d bodies are being read, with %d bytes", n, used)
 		}
-	}
+		return nil
+	})
 }
 
 // TestSlowBodiesDoNotBlockOthers checks that clients with slow bodies do not
@@ -143,11 +144,12 @@ func TestIncompleteBodiesAreLimitedInBytes(t *testing.T) {
 			_ = first.Close()
 			h.waitForBodies(t, 0, 0)
 			// A body is counted until its request has ended, a moment after its answer.
-			for end := time.Now().Add(10 * time.Second); h.memory.Used() != left; time.Sleep(time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("%d bytes are counted, not %d", h.memory.Used(), left)
+			eventually.NoError(t, func() error {
+				if used := h.memory.Used(); used != left {
+					return fmt.Errorf("%d bytes are counted, not %d", used, left)
 				}
-			}
+				return nil
+			})
 			alice.mustPost(call, header...)
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-hclog"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestAnnouncedBodyTakesNoMemory checks that a body takes memory when it
@@ -31,12 +33,8 @@ func TestAnnouncedBodyTakesNoMemory(t *testing.T) {
 			"POST /mcp HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n{",
 			h.address, 16<<20)
 	}
-	for until := time.Now().Add(testTimeout); h.reading.Load() < clients; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the bodies are not being read")
-		}
-	}
-	time.Sleep(100 * time.Millisecond)
+	eventually.True(t, "the bodies are being read", func() bool { return h.reading.Load() >= clients })
+	time.Sleep(100 * time.Millisecond) // in which memory for the announced bodies would be allocated
 	runtime.ReadMemStats(&after)
 	if grown := int64(after.HeapAlloc-before.HeapAlloc) >> 20; grown > 100 {
 		t.Errorf("%d clients that sent a byte each hold %d MiB", clients, grown)
@@ -58,11 +56,12 @@ func TestLegacySSECallCountsUntilItsAnswer(t *testing.T) {
 	for range 3 {
 		a.nextCall(t).answer(`{"content":[]}`)
 	}
-	for until := time.Now().Add(testTimeout); h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("%d requests are in flight", h.inFlight.Used())
+	eventually.NoError(t, func() error {
+		if n := h.inFlight.Used(); n > 0 {
+			return fmt.Errorf("%d requests are in flight", n)
 		}
-	}
+		return nil
+	})
 	says.mustPost(legacyCall(4, "a__echo", `{}`))
 }
 
@@ -83,9 +82,7 @@ func TestLegacySSEClientMustReadItsAnswers(t *testing.T) {
 		} else {
 			expectRetryable(t, status, http.StatusServiceUnavailable, header, text, "overloaded")
 		}
-		for until := time.Now().Add(testTimeout); h.inFlight.Used() > 0 && time.Now().Before(until); {
-			time.Sleep(time.Millisecond) // until the request is answered
-		}
+		eventually.True(t, "the request is answered", func() bool { return h.inFlight.Used() == 0 })
 	}
 	if taken < 1 || taken > 60 {
 		t.Errorf("%d of 100 requests of a client that does not read were accepted", taken)
@@ -154,8 +151,10 @@ func TestReplacedClientCARefusesResumption(t *testing.T) {
 	}
 	// The client CA is replaced.
 	newAuthority(t, dir, "other")
-	time.Sleep(reloadInterval + 100*time.Millisecond)
-	if resp, err := come(); err == nil {
-		t.Errorf("the client is still accepted, resumed: %t", resp.TLS.DidResume)
-	}
+	eventually.NoError(t, func() error {
+		if resp, err := come(); err == nil {
+			return fmt.Errorf("the client is still accepted, resumed: %t", resp.TLS.DidResume)
+		}
+		return nil
+	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // expectRetryable expects an error with Retry-After.
@@ -62,14 +63,12 @@ func TestMaxInFlight(t *testing.T) {
 	}
 	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	waiting[0].answer(`{"content":[]}`)
-	for deadline := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
-		if status, text, _, _ = v.post(m, header...); status == http.StatusOK {
-			break
+	eventually.NoError(t, func() error {
+		if status, text, _, err := v.post(m, header...); status != http.StatusOK {
+			return fmt.Errorf("%d, %w: %s", status, err, text)
 		}
-		if time.Now().After(deadline) {
-			t.Fatal(text)
-		}
-	}
+		return nil
+	})
 	for _, w := range waiting[1:] {
 		w.answer(`{"content":[]}`)
 	}
@@ -98,12 +97,12 @@ func TestListenersHaveTheirOwnLimit(t *testing.T) {
 	status, text, got, _ := v.post(listen, header...)
 	expectRetryable(t, status, http.StatusServiceUnavailable, got, text, "overloaded")
 	cancel()
-	for deadline := time.Now().
-		Add(testTimeout); h.listening.Used()+h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d listeners are counted", h.listening.Used())
+	eventually.NoError(t, func() error {
+		if h.listening.Used()+h.inFlight.Used() > 0 {
+			return fmt.Errorf("%d listeners are counted", h.listening.Used())
 		}
-	}
+		return nil
+	})
 }
 
 // TestMaxSessions checks that the 1001st session is refused, until another one
@@ -164,13 +163,12 @@ func TestRateLimitPerAddress(t *testing.T) {
 		t.Error("health checks are limited too", err)
 	}
 	_ = resp.Body.Close()
-	for begun := time.Now(); ; time.Sleep(100 * time.Millisecond) {
-		if status, _, _, err := v.post(initializeRequest); err == nil && status == http.StatusOK {
-			break
-		} else if time.Since(begun) > testTimeout {
-			t.Fatalf("the address still has to wait: %d, %v", status, err)
+	eventually.NoError(t, func() error {
+		if status, _, _, err := v.post(initializeRequest); err != nil || status != http.StatusOK {
+			return fmt.Errorf("the address still has to wait: %d, %w", status, err)
 		}
-	}
+		return nil
+	})
 }
 
 func TestAddresses(t *testing.T) {

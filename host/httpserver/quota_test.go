@@ -15,6 +15,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/host/gateway"
 	"github.com/junctor-mcp/junctor/host/limit"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // openShared returns a fixture with two authenticated clients.
@@ -73,11 +74,7 @@ func TestOneClientGetsHalfOfTheRequests(t *testing.T) {
 			t.Error(text)
 		}
 	}
-	for until := time.Now().Add(testTimeout); h.inFlight.Used() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the quota was not released")
-		}
-	}
+	eventually.True(t, "the quota is released", func() bool { return h.inFlight.Used() == 0 })
 	alice.mustPost(echo, echoHeader...)
 }
 
@@ -194,16 +191,12 @@ func TestConnectionsPerAddress(t *testing.T) {
 				}
 			}
 			_ = open[1].Close()
-			for until := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
+			eventually.True(t, "a connection is accepted after one was closed", func() bool {
 				c := dial()
 				_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-				if _, err := c.Read(make([]byte, 1)); err != io.EOF && !strings.Contains(err.Error(), "reset") {
-					break
-				}
-				if time.Now().After(until) {
-					t.Fatal("no connection is accepted after one was closed")
-				}
-			}
+				_, err := c.Read(make([]byte, 1))
+				return err != io.EOF && !strings.Contains(err.Error(), "reset")
+			})
 		})
 	}
 }

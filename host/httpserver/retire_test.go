@@ -3,28 +3,23 @@ package httpserver
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/junctor-mcp/junctor/host/authn"
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // listener returns the only listener, once the fixture has started it.
 func (h *fixture) listener(t *testing.T) *Listener {
 	t.Helper()
-	for until := time.Now().Add(testTimeout); ; time.Sleep(time.Millisecond) {
-		if list := h.listeners.list(); len(list) == 1 {
-			return list[0]
-		}
-		if time.Now().After(until) {
-			t.Fatal("the server does not listen")
-		}
-	}
+	eventually.True(t, "the server listens", func() bool { return len(h.listeners.list()) == 1 })
+	return h.listeners.list()[0]
 }
 
 // moved starts a listener at another address and retires the one of the fixture. It
@@ -84,11 +79,12 @@ func TestRetiredListenerAnswersRequestsInFlight(t *testing.T) {
 	if text := again.mustPost(legacyCall(2, "a__echo", `{}`)); !strings.Contains(text, `"id":2,`) {
 		t.Error(text)
 	}
-	for until := time.Now().Add(testTimeout); len(h.listeners.list()) > 1; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatalf("the retired listener has %d requests", retired.requests.Load())
+	eventually.NoError(t, func() error {
+		if len(h.listeners.list()) > 1 {
+			return fmt.Errorf("the retired listener has %d requests", retired.requests.Load())
 		}
-	}
+		return nil
+	})
 }
 
 // TestRetiredListenerKeepsAuthentication: settings without authentication are for the

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/junctor-mcp/junctor/testdata/eventually"
 )
 
 // TestUnreadStreamsAreClosed checks that a client that does not read its stream
@@ -59,12 +61,7 @@ func TestUnreadStreamsAreClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			isOpen := open(t, h, dialWithSmallBuffer(t, h.address))
-			for until := time.Now().Add(testTimeout); !isOpen(); time.Sleep(time.Millisecond) {
-				if time.Now().After(until) {
-					t.Fatal("the stream did not open")
-				}
-			}
-			time.Sleep(100 * time.Millisecond) // until the subscription is in effect
+			eventually.True(t, "the stream is open", isOpen)
 			begun, padding, slowest := time.Now(), strings.Repeat("x", size), time.Duration(0)
 			for i := 0; isOpen(); i++ {
 				sent := time.Now()
@@ -77,7 +74,7 @@ func TestUnreadStreamsAreClosed(t *testing.T) {
 				if time.Since(begun) > send+testTimeout {
 					t.Fatal("the unread stream was not closed")
 				}
-				time.Sleep(every)
+				time.Sleep(every) // paces the events
 			}
 			took := time.Since(begun)
 			bar := 2 * send
@@ -124,12 +121,7 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 		defer h.legacySSE.mu.Unlock()
 		return len(h.legacySSE.clients) + int(h.listening.Used())
 	}
-	for until := time.Now().Add(testTimeout); subscribed() < 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("the clients did not subscribe")
-		}
-	}
-	time.Sleep(100 * time.Millisecond) // until the subscriptions are in effect
+	eventually.True(t, "the clients have subscribed", func() bool { return subscribed() >= 2 })
 
 	begun := time.Now()
 	padding := strings.Repeat("x", 100<<10)
@@ -140,27 +132,27 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 			t.Fatalf("event %d: %.100s, %v", i+1, e.data, err)
 		}
 	}
-	for subscribed() > 0 {
-		if time.Since(begun) > send+testTimeout {
-			t.Fatalf("%d slow clients are still subscribed", subscribed())
-		}
+	eventually.NoError(t, func() error {
 		quick.mustPost(`{"jsonrpc":"2.0","id":2,"method":"ping"}`)
-		time.Sleep(10 * time.Millisecond)
-	}
+		if n := subscribed(); n > 0 {
+			return fmt.Errorf("%d slow clients are still subscribed", n)
+		}
+		return nil
+	})
 	t.Logf("disconnected after %s", time.Since(begun))
 }
 
 // legacyID returns the id of the only client over HTTP+SSE.
 func (h *fixture) legacyID(t *testing.T) string {
 	t.Helper()
-	for until := time.Now().Add(testTimeout); time.Now().Before(until); time.Sleep(time.Millisecond) {
+	var id string
+	eventually.True(t, "a client is there over HTTP+SSE", func() bool {
 		h.legacySSE.mu.Lock()
-		for id := range h.legacySSE.clients {
-			h.legacySSE.mu.Unlock()
-			return id
+		defer h.legacySSE.mu.Unlock()
+		for id = range h.legacySSE.clients {
+			return true
 		}
-		h.legacySSE.mu.Unlock()
-	}
-	t.Fatal("no client over HTTP+SSE")
-	return ""
+		return false
+	})
+	return id
 }
