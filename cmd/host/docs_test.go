@@ -18,6 +18,7 @@ import (
 
 	"github.com/junctor-mcp/junctor/cmd/host/invocation"
 	"github.com/junctor-mcp/junctor/cmd/host/verb/plugins"
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/fault"
 	"github.com/junctor-mcp/junctor/sdk"
 )
@@ -31,7 +32,7 @@ const generated = "<!-- Written by `make docs` from the code. -->\n"
 func TestDocs(t *testing.T) {
 	page(t, "cli.md", cliPage())
 	page(t, "errors.md", errorsPage())
-	for _, dir := range pluginDirs(t) {
+	for _, dir := range config.Bundled() {
 		m := manifestOf(t, dir)
 		for name, s := range m.Transports {
 			page(t, filepath.Join("transports", name+".md"), transportPage(t, m, name, s))
@@ -147,17 +148,19 @@ func errorsPage() string {
 	return b.String()
 }
 
-func pluginDirs(t *testing.T) []string {
-	t.Helper()
+// TestBundledListsEveryPlugin: each directory of plugins/ with a program is a bundled plugin.
+func TestBundledListsEveryPlugin(t *testing.T) {
 	mains, err := filepath.Glob(filepath.Join("..", "..", "plugins", "*", "main.go"))
-	if err != nil || len(mains) == 0 {
-		t.Fatalf("no plugins found: %v", err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var dirs []string
 	for _, m := range mains {
 		dirs = append(dirs, filepath.Base(filepath.Dir(m)))
 	}
-	return dirs
+	if bundled := slices.Sorted(slices.Values(config.Bundled())); !slices.Equal(bundled, dirs) {
+		t.Errorf("host/config/pluginref.go lists the bundled plugins %q, and plugins/ has %q", bundled, dirs)
+	}
 }
 
 func manifestOf(t *testing.T, name string) sdk.Manifest {

@@ -105,10 +105,7 @@ func TestExamples(t *testing.T) {
 	}
 	bin := t.TempDir()
 	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
-	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "command", "oauth"} {
-		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
-	}
-	build(t, filepath.Join(bin, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
+	buildPlugins(t, bin)
 	build(t, filepath.Join(bin, "junctor-demo"), "./testdata/demo")
 	acme := filepath.Join(bin, "junctor-plugin-acme-transport")
 	cmd := exec.Command("go", "build", "-o", acme, "./acme-transport")

@@ -64,9 +64,7 @@ func TestImportsAreValid(t *testing.T) {
 	}
 	bin := t.TempDir()
 	build(t, filepath.Join(bin, "junctor"), "./cmd/host")
-	for _, name := range []string{"stdio", "http", "command", "oauth", "keyring"} {
-		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
-	}
+	buildPlugins(t, bin)
 	var members []string
 	for _, m := range clientconfig.Members {
 		members = append(members, m.Names...)

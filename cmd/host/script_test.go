@@ -17,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/junctor-mcp/junctor/host/config"
 	"github.com/junctor-mcp/junctor/host/registry/registrytest"
 	"github.com/junctor-mcp/junctor/sdk/plugintest"
 	"github.com/junctor-mcp/junctor/testdata/programs"
@@ -61,10 +62,7 @@ func scripts(t *testing.T) []string {
 // their own, with the real plugins and servers.
 func TestScripts(t *testing.T) {
 	bin := t.TempDir()
-	for _, name := range []string{"stdio", "http", "sse", "cli", "bearer", "command", "keyring", "oauth"} {
-		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
-	}
-	build(t, filepath.Join(bin, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
+	buildPlugins(t, bin)
 	build(t, filepath.Join(bin, "demo"), "./testdata/demo")
 	build(t, filepath.Join(bin, "odd"), "./testdata/odd")
 	if runtime.GOOS == "linux" {
@@ -134,20 +132,33 @@ func (m withPrograms) Run() int {
 	return m.M.Run()
 }
 
-// built are the packages of programs that tests start.
-var built = []string{
-	"./cmd/host", "./plugins/stdio", "./plugins/http", "./plugins/sse", "./plugins/cli", "./plugins/bearer",
-	"./plugins/command", "./plugins/keyring", "./plugins/oauth", "./plugins/internal/launcher",
-	"./testdata/demo", "./testdata/odd", "./testdata/evil/plugin",
+// built returns the packages of programs that tests start.
+func built() []string {
+	all := []string{"./cmd/host", "./plugins/internal/launcher", "./testdata/demo", "./testdata/odd",
+		"./testdata/evil/plugin"}
+	if runtime.GOOS == "linux" {
+		all = append(all, "./testdata/nolandlock")
+	}
+	for _, name := range config.Bundled() {
+		all = append(all, "./plugins/"+name)
+	}
+	return all
+}
+
+// buildPlugins puts the programs of all bundled plugins, and the launcher that they start, into
+// the directory "plugins" of dir.
+func buildPlugins(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range config.Bundled() {
+		build(t, filepath.Join(dir, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
+	}
+	build(t, filepath.Join(dir, "plugins", "junctor-sandbox"), "./plugins/internal/launcher")
 }
 
 // build puts the program of a package at a path. One command builds all programs.
 func build(t *testing.T, out, pkg string) {
 	t.Helper()
-	built := built
-	if runtime.GOOS == "linux" {
-		built = append(slices.Clone(built), "./testdata/nolandlock")
-	}
+	built := built()
 	if !slices.Contains(built, pkg) {
 		t.Fatalf("%s is not in the list of programs", pkg)
 	}

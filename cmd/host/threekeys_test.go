@@ -20,9 +20,7 @@ func TestThreeKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	for _, name := range []string{"stdio", "http"} {
-		build(t, filepath.Join(bin, "plugins", "junctor-plugin-"+name), "./plugins/"+name)
-	}
+	buildPlugins(t, bin)
 	for name, c := range map[string]struct{ old, now, failed string }{
 		"as it is": {},
 		"every tool exported": {`allow = ["list_*", "run_agent", "send_message"]`,
