@@ -67,7 +67,8 @@ func golden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s differs; got:\n%s\nwant:\n%s", name, got, want)
+		t.Errorf("%s differs; write it with go test ./host/config -run TestGolden -update; got:\n%s\nwant:\n%s", name,
+			got, want)
 	}
 }
 

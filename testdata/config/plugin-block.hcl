@@ -12,12 +12,12 @@ plugin "acme" {
 plugin "stranger" {
 }
 
-plugin "alias" {
+plugin "acme2" {
   use = "acm"
 }
 
 plugin "chained" {
-  use = "alias"
+  use = "acme2"
 }
 
 plugin "not/a/name" {
