@@ -43,6 +43,29 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestPageListsEveryClient: the tables of docs/import.md have a row for each client.
+func TestPageListsEveryClient(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "import.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, tables, found := strings.Cut(string(text), "\n## Clients\n")
+	tables, _, _ = strings.Cut(tables, "\nOther files of a client")
+	if !found {
+		t.Fatal("docs/import.md has no section Clients")
+	}
+	for _, c := range clientconfig.Clients {
+		listed := false
+		for row := range strings.Lines(tables) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " | ")
+			listed = listed || strings.Contains(name, "`"+c.Name+"`")
+		}
+		if !listed {
+			t.Errorf("the tables of clients in docs/import.md have no row for %s", c.Name)
+		}
+	}
+}
+
 func memberTable(what string, members []clientconfig.Member) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | clients | outcome | here |\n|---|---|---|---|\n", what)
