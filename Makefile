@@ -95,9 +95,13 @@ audit: ## known vulnerabilities in what is linked; needs the vulnerability datab
 
 .PHONY: docs
 docs: ## write the reference pages from the code
-	go test ./cmd/host -run TestDocs -update
+	go test ./cmd/host -run 'TestDocs$$' -update
 	go test ./host/audit -run TestFieldsPage -update
-	go test ./host -run TestDeviations -update
+	go test ./host -run 'Deviations|Architecture' -update
+	go test ./host/clientimport -run Page -update
+	go test ./host/config -run Page -update
+	go test ./host/telemetry -run Page -update
+	go test ./host/httpserver -run Walk -update
 
 .PHONY: install
 install: build ## install into PREFIX

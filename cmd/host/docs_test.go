@@ -200,7 +200,8 @@ func guideOf(t *testing.T, m sdk.Manifest) (intro, guide string) {
 	intro, rest, tabled := strings.Cut(rest, "| setting |")
 	_, guide, closed := strings.Cut(rest, "prints the same.\n\n")
 	if !titled || !tabled || !closed {
-		t.Fatalf("the README of %s has no title, no table of settings, or no sentence behind it", m.Name)
+		t.Fatalf("plugins/%s/README.md needs a title, a table that begins with \"| setting |\" and behind it "+
+			"the paragraph \"`junctor plugin describe %[1]s` prints the same.\"", m.Name)
 	}
 	return intro, strings.ReplaceAll(guide, "\n## ", "\n### ")
 }
