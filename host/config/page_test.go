@@ -15,6 +15,7 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/expression"
 	"github.com/junctor-mcp/junctor/host/config/inbound"
 	"github.com/junctor-mcp/junctor/host/config/language"
+	"github.com/junctor-mcp/junctor/host/policy"
 )
 
 // TestDocumentedBlocksLoad loads blocks of docs/configuration.md.
@@ -40,16 +41,13 @@ func TestDocumentedBlocksLoad(t *testing.T) {
 // TestReferencePages compares the tables of attributes in the reference pages with the
 // forms. With -update it writes them.
 func TestReferencePages(t *testing.T) {
-	authForms := (&inbound.Authentication{}).Kinds()
 	confirm := language.FormOf[confirmBlock]().Entries
-	for page, tables := range map[string]map[string]string{
+	pages := map[string]map[string]string{
 		"configuration.md": {
 			"server": serverTable(), "defaults": defaultsTable(), "tool": formTable(language.FormOf[viewBlock]()),
 			"variable": formTable(language.FormOf[expression.Variable]()),
 			"plugins":  pluginsTable(), "secret_store": formTable(language.FormOf[SecretFile]()),
 			"gateway": formTable(language.FormOf[Gateway]()), "audit": formTable(language.FormOf[Audit]()),
-			"static_token": formTable(authForms["static_token"]), "jwt": formTable(authForms["jwt"]),
-			"certificate": formTable(authForms["certificate"]), "forwarded": formTable(authForms["forwarded"]),
 		},
 		"console.md":    {"console": formTable(language.FormOf[Console]())},
 		"monitoring.md": {"metrics": formTable(language.FormOf[Metrics]())},
@@ -60,8 +58,32 @@ func TestReferencePages(t *testing.T) {
 				Entries: confirm[:len(confirm)-len(language.FormOf[ruleBlock]().Entries)],
 			}),
 		},
-	} {
+	}
+	for kind, form := range (&inbound.Authentication{}).Kinds() {
+		pages["configuration.md"][kind] = formTable(form)
+	}
+	for page, tables := range pages {
 		comparePage(t, filepath.Join("..", "..", "docs", page), tables)
+	}
+}
+
+// TestEveryKindOfAuthIsKnown: docs/configuration.md says what each kind of auth block recognizes, and
+// package policy knows which kinds have no issuer of tokens.
+func TestEveryKindOfAuthIsKnown(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(page), "| kind | credential | recognizes |\n")
+	rows, _, _ = strings.Cut(rows, "\n\n")
+	for kind := range (&inbound.Authentication{}).Kinds() {
+		if !strings.Contains(rows, "| `"+kind+"` | ") {
+			t.Errorf("the table of kinds of auth in docs/configuration.md has no row for %s", kind)
+		}
+		_, isIssuer := policy.Holder{Issuer: kind}.Credential()
+		if isIssuer && kind != "jwt" {
+			t.Errorf("Credential in host/policy/members.go takes %s for an issuer of tokens", kind)
+		}
 	}
 }
 
