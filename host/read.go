@@ -80,19 +80,9 @@ func (p *Process) describe(ctx context.Context, of config.Plugin) (Described, er
 		err = plugin.Check(d.Manifest, of.Source, of.Use, path)
 	}
 	if of.Locked && fault.Is(err, fault.PluginChecksum) {
-		err = p.lockedProgram(of, path, err)
+		err = fault.As(err).WithHint("%s", lockfile.PluginHint(of.Name))
 	}
 	return d, err
-}
-
-// lockedProgram says what to do about a program that differs from the lock file.
-func (p *Process) lockedProgram(of config.Plugin, path string, err error) error {
-	if now, _ := p.Supervisor.Digest(path); now == of.SHA256 { // it was accepted since the start
-		return fault.New(
-			fault.PluginChecksum, "the program of plugin %q was replaced while junctor was running", of.Name,
-		).WithHint("start junctor again to use the program that was accepted")
-	}
-	return fault.As(err).WithHint("%s", lockfile.PluginHint(of.Name))
 }
 
 // maxPasted is the maximum number of servers that a hint shows.

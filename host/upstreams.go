@@ -56,7 +56,8 @@ func (g *generation) plugin(name string) config.Plugin {
 // pluginSpec returns the spec of the plugin process for a server.
 func (g *generation) pluginSpec(name, server string) plugin.Spec {
 	p := g.plugin(name)
-	spec := plugin.Spec{Name: p.Name, Path: g.manifests[p.Use].Path, SHA256: p.SHA256, Env: p.Env}
+	program := g.manifests[p.Use]
+	spec := plugin.Spec{Name: p.Name, Path: program.Path, SHA256: p.SHA256, Digest: program.Digest, Env: p.Env}
 	if p.Isolation == "server" {
 		spec.Alone = server
 	}

@@ -52,6 +52,7 @@ func withoutOrphans(h *testHost) { h.opts.Orphans = nil }
 // TestAttach checks that a manually started plugin replaces the program, survives hosts
 // and breakpoints, and that its end is reported.
 func TestAttach(t *testing.T) {
+	other := newHost(t, withoutOrphans) // first, because it ends last
 	h := newHost(t, watchful, withoutOrphans)
 	var warned []string
 	h.opts.Warn = func(message, _ string) { warned = append(warned, message) }
@@ -72,7 +73,6 @@ func TestAttach(t *testing.T) {
 	c.echoes(t)
 	c.Close(time.Second)
 
-	other := newHost(t, withoutOrphans)
 	other.env["JUNCTOR_ATTACH_EVIL"] = socket
 	other.mustOpen(other.request("", "", "")).echoes(t)
 	other.Stop(time.Second)

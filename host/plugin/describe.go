@@ -27,10 +27,11 @@ const describeSize = 1 << 20
 // described returns the manifest of the program at path, and its digest.
 func (s *knownPrograms) described(ctx context.Context, path, pin string) (m sdk.Manifest, digest string, err error) {
 	b, m, err := s.describedProgram(ctx, path, pin)
-	if err == nil {
-		err = b.verify(s.opts.Cache)
-	}
 	if err != nil {
+		return sdk.Manifest{}, "", err
+	}
+	defer s.release(b)
+	if err := b.verify(s.opts.Cache); err != nil {
 		return sdk.Manifest{}, "", err
 	}
 	return m, b.digest, nil
@@ -45,15 +46,16 @@ func (s *knownPrograms) describedUnverified(ctx context.Context, path, pin strin
 	if err != nil {
 		return sdk.Manifest{}, "", err
 	}
+	defer s.release(b)
 	if s.opts.OneShot { // most commands are about to start the program
 		s.verifyEarly(b)
 	}
 	return m, b.digest, nil
 }
 
-// describedProgram returns the program at path and its manifest. It fails if pin is set
-// and is not the digest of the program. Callers for one path wait for each other. The program
-// belongs to knownPrograms: callers do not close it.
+// describedProgram returns the program that is at path now, and its manifest. It fails if pin is
+// set and is not the digest of the program. Callers for one path wait for each other. The caller
+// releases the program.
 func (s *knownPrograms) describedProgram(ctx context.Context, path, pin string) (*program, sdk.Manifest, error) {
 	k := s.of(path)
 	k.learning.Lock()
@@ -61,7 +63,7 @@ func (s *knownPrograms) describedProgram(ctx context.Context, path, pin string) 
 	if s.ctx.Err() != nil {
 		return nil, sdk.Manifest{}, shuttingDown()
 	}
-	if k.program == nil {
+	if k.program == nil || !k.program.current(path) {
 		b, err := s.openFor(path, pin)
 		if err != nil {
 			return nil, sdk.Manifest{}, err
@@ -71,11 +73,12 @@ func (s *knownPrograms) describedProgram(ctx context.Context, path, pin string) 
 			b.close()
 			return nil, sdk.Manifest{}, err
 		}
-		s.mu.Lock()
-		k.program, k.manifest = b, m
-		s.mu.Unlock()
+		s.put(k, b, m)
 	}
-	return k.program, k.manifest, s.checkVerifiedPin(k.program, pin)
+	if err := s.checkVerifiedPin(k.program, pin); err != nil {
+		return nil, sdk.Manifest{}, err
+	}
+	return s.use(k.program), k.manifest, nil
 }
 
 // checkVerifiedPin is checkPin for a program that was perhaps opened without a pin.

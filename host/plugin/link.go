@@ -25,20 +25,21 @@ import (
 // restarted process has a new link. The proc that starts it owns it and stops it. The fields
 // above stuck are set before it is used and do not change; methods may be called concurrently.
 type link struct {
-	name    string // name of the plugin in the configuration
-	binary  *program
-	secret  string // of this host and the process; see wire.SecretVariable
-	limits  limits
-	log     hclog.Logger
-	journal *journal
-	conceal concealer
-	runner  *processRunner
-	plugin  *plugin.Client
-	rpc     *plugin.RPCClient
-	wire    *wire.Client
-	control processControl           // wire, except in tests
-	sets    map[int]plugin.PluginSet // by protocol version
-	version int                      // protocol version
+	name          string // name of the plugin in the configuration
+	binary        *program
+	secret        string // of this host and the process; see wire.SecretVariable
+	limits        limits
+	log           hclog.Logger
+	journal       *journal
+	conceal       concealer
+	runner        *processRunner
+	plugin        *plugin.Client
+	rpc           *plugin.RPCClient
+	wire          *wire.Client
+	control       processControl           // wire, except in tests
+	sets          map[int]plugin.PluginSet // by protocol version
+	version       int                      // protocol version
+	pluginVersion string                   // in the manifest of binary
 	// attached is true if the user started the process; see Supervisor.attach.
 	attached bool
 	conn     net.Conn
@@ -65,7 +66,7 @@ type processControl interface {
 func (s *Supervisor) launch(ctx context.Context, spec Spec, b *program, described sdk.Manifest,
 	at *startStep) (*link, error) {
 	l := s.newLink(spec)
-	l.binary = b
+	l.binary, l.pluginVersion = b, described.Version
 	ctx, cancel := context.WithTimeout(ctx, s.limits.start)
 	defer cancel()
 	at.enter("print its handshake")

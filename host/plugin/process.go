@@ -282,12 +282,21 @@ func (p *proc) put() {
 	p.startIdle()
 }
 
-// startIdle starts the idle timer if the process is unused. The caller holds mu.
+// startIdle starts the idle timer if the process is unused. A process whose program was replaced
+// stops soon. The caller holds mu.
 func (p *proc) startIdle() {
-	if p.open == 0 && p.state == Ready && p.idle == nil {
-		p.idle = time.AfterFunc(p.sup.limits.idle, p.stopIfIdle)
+	if p.open > 0 || p.state != Ready || p.idle != nil {
+		return
 	}
+	wait := p.sup.limits.idle
+	if p.sup.programs.replaced(p.spec.Path, p.link.binary) {
+		wait = min(wait, replacedIdle)
+	}
+	p.idle = time.AfterFunc(wait, p.stopIfIdle)
 }
+
+// replacedIdle is how long a process may be unused after its program was replaced.
+const replacedIdle = time.Second
 
 // stopIdle stops the idle timer. The caller holds mu.
 func (p *proc) stopIdle() {
@@ -331,7 +340,7 @@ func (p *proc) status() Status {
 	st := Status{Name: p.spec.Name, Alone: p.spec.Alone, State: p.state, Connections: p.open, Starts: p.starts,
 		Err: p.lastErr}
 	if p.link != nil {
-		st.PID = p.link.runner.proc.PID()
+		st.PID, st.Version = p.link.runner.proc.PID(), p.link.pluginVersion
 	}
 	if p.state == Backoff || p.state == Quarantined {
 		st.Retry = p.retry

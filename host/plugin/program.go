@@ -101,6 +101,8 @@ type program struct {
 	digest string      // hex sha256; from the cache until verify has succeeded
 	stat   fs.FileInfo // from before the digest was computed
 
+	users int // guarded by mu of knownPrograms; starts that use the file, and knownPrograms itself
+
 	verifying sync.Mutex
 	hashed    bool // guarded by verifying once the program is shared; digest was computed
 }
@@ -174,9 +176,16 @@ func (b *program) hash() (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// unchanged reports whether the open file has not been modified since it was opened,
-// and is still the file at its path.
-func (b *program) unchanged() bool {
+// current reports whether the open file has not been modified since it was opened, and is still
+// the file at a path, to which symbolic links may lead.
+func (b *program) current(path string) bool {
+	path, err := filepath.Abs(path)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil || path != b.path {
+		return false
+	}
 	held, err := b.file.Stat()
 	if err != nil {
 		return false
@@ -186,6 +195,13 @@ func (b *program) unchanged() bool {
 }
 
 func (b *program) close() { _ = b.file.Close() }
+
+// closeUnused closes a program that has no users. The caller holds mu of knownPrograms.
+func (b *program) closeUnused() {
+	if b.users == 0 {
+		b.close()
+	}
+}
 
 // checkOwnership rejects a program that a user other than the current one and root can
 // replace.

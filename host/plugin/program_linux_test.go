@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/junctor-mcp/junctor/host/fault"
 )
@@ -85,15 +87,16 @@ func flip(t *testing.T, path string, at int64) {
 	}
 }
 
-// TestChanged checks that a program that changed after its description does not run. A
-// program that was touched, or replaced by a copy, runs. L1
+// TestChanged checks what a start does about a program that has changed since it was described: a
+// pinned one is refused, and another one takes its place unless it is not allowed. L2
 func TestChanged(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(t *testing.T, path string)
-		ok     bool
+		same   bool // the digest stays
+		lost   bool // there is no program that may run
 	}{
-		{"in place", func(t *testing.T, path string) { flip(t, path, -1) }, false},
+		{"in place", func(t *testing.T, path string) { flip(t, path, -1) }, false, false},
 		{"in place, with its old times", func(t *testing.T, path string) {
 			info, err := os.Stat(path)
 			if err != nil {
@@ -103,38 +106,82 @@ func TestChanged(t *testing.T) {
 			if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
 				t.Fatal(err)
 			}
-		}, false},
-		{"by another",
-			func(t *testing.T, path string) { replace(t, path, func(b []byte) { b[len(b)-1] ^= 0xff }) }, false},
-		{"removed", func(t *testing.T, path string) { _ = os.Remove(path) }, false},
-		{"touched", func(t *testing.T, path string) { flip(t, path, -1); flip(t, path, -1) }, true},
-		{"by itself", func(t *testing.T, path string) { replace(t, path, func([]byte) {}) }, true},
+		}, false, false},
+		{"by another", func(t *testing.T, path string) { replace(t, path, func(b []byte) { b[len(b)-1] ^= 0xff }) },
+			false, false},
+		{"by a link to another", func(t *testing.T, path string) {
+			replace(t, path, func(b []byte) { b[len(b)-1] ^= 0xff })
+			if err := os.Rename(path, path+"-2"); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(path+"-2", path); err != nil {
+				t.Fatal(err)
+			}
+		}, false, false},
+		{"removed", func(t *testing.T, path string) { _ = os.Remove(path) }, false, true},
+		{"touched", func(t *testing.T, path string) { flip(t, path, -1); flip(t, path, -1) }, true, false},
+		{"by itself", func(t *testing.T, path string) { replace(t, path, func([]byte) {}) }, true, false},
 		{"others may write to it", func(t *testing.T, path string) {
 			if err := os.Chmod(path, 0o777); err != nil {
 				t.Fatal(err)
 			}
-		}, false},
+		}, true, true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			h := newHost(t)
-			r := h.request("", "", "")
-			r.Spec.Path = h.copied("")
-			if _, _, err := h.Describe(h.soon(), r.Spec.Path, ""); err != nil {
-				t.Fatal(err)
-			}
-			c.change(t, r.Spec.Path)
-			if c.ok {
-				h.mustOpen(r).echoes(t)
-				return
-			}
-			_, err := h.Open(h.soon(), r)
-			switch fault.As(err).Code {
-			case fault.PluginChecksum, fault.PluginNotFound, fault.PluginNotAllowed:
-			default:
-				t.Errorf("got %v", err)
-			}
-		})
+		for _, pinned := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, pinned %t", c.name, pinned), func(t *testing.T) {
+				h := newHost(t)
+				r := h.request("", "", "")
+				r.Spec.Path = h.copied("")
+				_, digest, err := h.Describe(h.soon(), r.Spec.Path, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Spec.Digest = digest; pinned {
+					r.Spec.SHA256 = digest
+				}
+				c.change(t, r.Spec.Path)
+				if !c.lost && (c.same || !pinned) {
+					conn := h.mustOpen(r)
+					conn.echoes(t)
+					conn.Close(time.Second)
+					return
+				}
+				_, err = h.Open(h.soon(), r)
+				switch f := fault.As(err); {
+				case c.lost && (f.Code == fault.PluginNotFound || f.Code == fault.PluginNotAllowed):
+				case !c.lost && f.Code == fault.PluginChecksum && strings.Contains(f.Message, "requires "+digest):
+				default:
+					t.Errorf("got %v", err)
+				}
+			})
+		}
 	}
+}
+
+// TestReplacedProgramIsDescribedAgain checks that digests and descriptions are those of the file that
+// is there now, and that a program with other settings than those of the configuration does not
+// start.
+func TestReplacedProgramIsDescribedAgain(t *testing.T) {
+	h := newHost(t)
+	r := h.request("", "", "")
+	r.Spec.Path = h.copied("")
+	_, first, err := h.Describe(h.soon(), r.Spec.Path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replace(t, r.Spec.Path, func(b []byte) { b[len(b)-1] ^= 0xff })
+	_, second, err := h.Describe(h.soon(), r.Spec.Path, "")
+	if err != nil || second == first {
+		t.Fatalf("the digest is %s, %v", second, err)
+	}
+	_, _, err = h.Describe(h.soon(), r.Spec.Path, first)
+	mustFail(t, err, fault.PluginChecksum, "has sha256 "+second+", the configuration requires "+first)
+	if _, _, err := h.Describe(h.soon(), r.Spec.Path, second); err != nil {
+		t.Errorf("the new digest: %v", err)
+	}
+	r.Spec.Digest = strings.Repeat("0", 64)
+	_, err = h.Open(h.soon(), r)
+	mustFail(t, err, fault.PluginChecksum, "was replaced by version 1.2.3, which offers other", "junctor reload")
 }
 
 // replace replaces the file at path, as an installer does.
@@ -153,8 +200,8 @@ func replace(t *testing.T, path string, change func([]byte)) {
 	}
 }
 
-// TestSwapped checks that the executed program is the hashed one, even if the file at its
-// path is replaced concurrently. L2
+// TestSwapped checks that the executed program is the pinned one, even if the file at its path is
+// replaced concurrently. L2
 func TestSwapped(t *testing.T) {
 	h := newHost(t)
 	path := filepath.Join(h.dir, "bin", FilePrefix+"swapped")
@@ -192,7 +239,7 @@ func TestSwapped(t *testing.T) {
 	started, refused := 0, 0
 	for i := range 40 {
 		r := h.request("", "", "")
-		r.Spec.Path, r.Spec.Alone = path, strings.Repeat("x", i)
+		r.Spec.Path, r.Spec.SHA256, r.Spec.Alone = path, digest, strings.Repeat("x", i)
 		c, err := s.Open(h.soon(), r)
 		if err != nil {
 			mustFail(t, err, fault.PluginChecksum)

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
@@ -20,19 +21,19 @@ type knownPrograms struct {
 
 	mu      sync.Mutex
 	known   map[string]*knownProgram // guarded by mu; by path
+	offers  map[string][]byte        // guarded by mu; what each program that ran offers, by its digest
 	closed  bool                     // guarded by mu
 	hashing sync.WaitGroup           // goroutines that hash programs
 }
 
-// A knownProgram is a program and its manifest. The first caller determines the
-// manifest, and concurrent callers wait. learning is taken before knownPrograms.mu; program,
-// manifest and before change only while both are held.
+// A knownProgram is the program at a path and its manifest. The first caller determines the
+// manifest, and concurrent callers wait; so it is when the file was replaced. learning is taken
+// before knownPrograms.mu; program and manifest change only while both are held.
 type knownProgram struct {
 	learning sync.Mutex // held while the program describes itself
 
 	program  *program     // guarded by learning; readable with knownPrograms.mu
 	manifest sdk.Manifest // guarded like program
-	before   []*program   // guarded like program; replaced files of the same program
 }
 
 // of returns the entry for a path, which may be empty. describe.go calls it before anything is
@@ -65,36 +66,83 @@ func (s *knownPrograms) verifyEarly(b *program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed && s.ctx.Err() == nil { // close waits for those that have begun
-		s.hashing.Go(func() { _ = b.verify(s.opts.Cache) })
+		b.users++
+		s.hashing.Go(func() {
+			defer s.release(b)
+			_ = b.verify(s.opts.Cache)
+		})
 	}
 }
 
-// reopen opens a program whose file was replaced. It fails if the digest differs. A
-// process may be about to execute the old file, so it is closed only at the end.
-func (s *knownPrograms) reopen(path, digest string) (*program, error) {
-	k := s.of(path)
-	k.learning.Lock()
-	defer k.learning.Unlock()
-	if s.ctx.Err() != nil {
-		return nil, shuttingDown()
+// maxOffers bounds the programs whose offers are remembered.
+const maxOffers = 64
+
+// put makes b the program of a path, in place of the one before, which is closed once nothing uses
+// it. The caller holds learning.
+func (s *knownPrograms) put(k *knownProgram, b *program, m sdk.Manifest) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.users++
+	before := k.program
+	k.program, k.manifest = b, m
+	if len(s.offers) >= maxOffers {
+		clear(s.offers)
 	}
-	b, err := openProgram(path)
-	if err != nil {
-		return nil, err
+	s.offers[b.digest] = offersOf(m)
+	if before != nil {
+		before.users--
+		before.closeUnused()
 	}
-	if b.digest != digest {
-		b.close()
-		return nil, fault.New(fault.PluginChecksum, "%s changed while junctor was running", b.path).
-			WithHint("restart junctor to use the new version")
+}
+
+// replaced reports whether another program is known at a path than b, which may be nil.
+func (s *knownPrograms) replaced(path string, b *program) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.known[path]
+	return b != nil && k != nil && k.program != nil && k.program.digest != b.digest
+}
+
+// use keeps the file of a program open until release is called.
+func (s *knownPrograms) use(b *program) *program {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.users++
+	return b
+}
+
+// release ends a use.
+func (s *knownPrograms) release(b *program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b.users--
+	b.closeUnused()
+}
+
+// offersOf returns what settings were decoded with: the components of a plugin and their schemas.
+func offersOf(m sdk.Manifest) []byte {
+	return sdk.Manifest{Name: m.Name, Transports: m.Transports, Auths: m.Auths, SecretStores: m.SecretStores}.JSON()
+}
+
+// checkReplacement fails if a program cannot take the place of the one with a digest, with which
+// the configuration was read: its settings differ, or the other ones are not known any more.
+func (s *knownPrograms) checkReplacement(digest string, b *program, m sdk.Manifest) error {
+	if digest == "" || digest == b.digest {
+		return nil
 	}
 	s.mu.Lock()
-	k.before = append(k.before, k.program)
-	k.program = b
+	offers := s.offers[digest]
 	s.mu.Unlock()
-	return b, nil
+	if bytes.Equal(offers, offersOf(m)) {
+		return nil
+	}
+	return fault.New(fault.PluginChecksum,
+		"%s was replaced by version %s, which offers other components or settings", b.path, m.Version).
+		WithHint("run `junctor reload`, so that the configuration is read with it")
 }
 
-// close closes all programs. It waits for one that describes itself, which ends with ctx.
+// close closes all programs that nothing uses. It waits for one that describes itself, which ends
+// with ctx.
 func (s *knownPrograms) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -104,10 +152,7 @@ func (s *knownPrograms) close() {
 	for _, k := range all {
 		k.learning.Lock()
 		if k.program != nil {
-			k.program.close()
-		}
-		for _, b := range k.before {
-			b.close()
+			s.release(k.program)
 		}
 		k.learning.Unlock()
 	}

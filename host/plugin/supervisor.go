@@ -85,6 +85,7 @@ type Spec struct {
 	Name   string // name of the plugin in the configuration
 	Path   string // path of the program
 	SHA256 string // required digest in hex, or ""
+	Digest string // of the program with which the configuration was read, or ""; another one is another process
 	Env    []string
 	// Alone is the only server that may use the process. The process is shared if
 	// Alone is empty.
@@ -94,7 +95,8 @@ type Spec struct {
 }
 
 func (s Spec) key() string {
-	return strings.Join(append([]string{s.Name, s.Path, s.SHA256, s.Alone, s.Start.String()}, s.Env...), "\x00")
+	own := []string{s.Name, s.Path, s.SHA256, s.Digest, s.Alone, s.Start.String()}
+	return strings.Join(append(own, s.Env...), "\x00")
 }
 
 // A Supervisor runs plugin processes. Its methods may be called concurrently. Package host
@@ -136,7 +138,7 @@ func New(o Options) *Supervisor {
 	}
 	s.begin = s.start
 	s.programs = knownPrograms{opts: &s.opts, limits: &s.limits, ctx: ctx, conceal: s.secrets.hide,
-		known: map[string]*knownProgram{}}
+		known: map[string]*knownProgram{}, offers: map[string][]byte{}}
 	return s
 }
 
@@ -164,13 +166,17 @@ func (s *Supervisor) DescribeCached(path, pin string) (sdk.Manifest, string, err
 // Digest returns the SHA-256 of the program at a path, as the file is now. It runs nothing.
 func (s *Supervisor) Digest(path string) (string, error) { return s.programs.digest(path) }
 
-// start starts one process of a plugin. It fails if the program has changed since it
-// was described. It runs on the goroutine of proc.start.
+// start starts one process of a plugin. It takes the program that is at the path now, as long as the
+// settings of the configuration fit it.
 func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link, error) {
 	at.enter("describe itself")
 	b, m, err := s.programs.describedProgram(ctx, spec.Path, spec.SHA256)
 	if err != nil {
 		return nil, describeTimeout(err)
+	}
+	defer s.programs.release(b)
+	if err := s.programs.checkReplacement(spec.Digest, b, m); err != nil {
+		return nil, err
 	}
 	if err := checkProtocol(m); err != nil {
 		return nil, err
@@ -178,12 +184,12 @@ func (s *Supervisor) start(ctx context.Context, spec Spec, at *startStep) (*link
 	if path, ok := s.attachSocket(spec); ok {
 		return s.attach(ctx, spec, path, m, at)
 	}
-	err = b.verify(s.opts.Cache)
-	if !b.unchanged() {
-		b, err = s.programs.reopen(spec.Path, b.digest)
-	}
-	if err != nil {
+	if err := b.verify(s.opts.Cache); err != nil {
 		return nil, err
+	}
+	if runtime.GOOS != "linux" && !b.current(spec.Path) { // Linux executes the open file
+		return nil, fault.New(fault.PluginChecksum, "%s was replaced while it was starting", b.path).
+			WithHint("try again")
 	}
 	return s.launch(ctx, spec, b, m, at)
 }
@@ -281,7 +287,8 @@ type Status struct {
 	Err         error
 }
 
-// Status returns a snapshot of all processes, ordered by name.
+// Status returns a snapshot of all processes, ordered by name. A process that has stopped is left
+// out if a process of another version of its program has taken its place.
 func (s *Supervisor) Status() []Status {
 	s.mu.Lock()
 	versions, alone := map[*proc]string{}, map[*proc]string{}
@@ -294,11 +301,18 @@ func (s *Supervisor) Status() []Status {
 	}
 	s.mu.Unlock()
 	var list []Status
+	successors := map[[2]string]int{}
 	for p, version := range versions {
 		st := p.status()
-		st.Version, st.Alone = version, alone[p]
+		st.Version, st.Alone = cmp.Or(st.Version, version), alone[p]
 		list = append(list, st)
+		if st.State != Stopped {
+			successors[[2]string{st.Name, st.Alone}]++
+		}
 	}
+	list = slices.DeleteFunc(list, func(st Status) bool {
+		return st.State == Stopped && successors[[2]string{st.Name, st.Alone}] > 0
+	})
 	slices.SortFunc(list, func(a, b Status) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Alone, b.Alone))
 	})
