@@ -118,7 +118,7 @@ func (p *process) awaitInFlight(server string, want int) {
 			status.Processes[0].Servers[0].InFlight == want {
 			return nil
 		}
-		return fmt.Errorf("no %d calls of server %s are in flight: %w\n%s", want, server, err, out)
+		return fmt.Errorf("no %d calls of server %s are in flight: %v\n%s", want, server, err, out)
 	})
 }
 
