@@ -139,7 +139,11 @@ func TestUnreadListenerLosesItsSubscription(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("disconnected after %s", time.Since(begun))
+	took := time.Since(begun)
+	if took > send+testTimeout {
+		t.Errorf("the slow clients were disconnected after %s", took)
+	}
+	t.Logf("disconnected after %s", took)
 }
 
 // legacyID returns the id of the only client over HTTP+SSE.
