@@ -22,7 +22,7 @@ const (
 )
 
 // ownLocks returns the limit of processes that Junctor did not start: that of this process when
-// the program began, unless Junctor started this process.
+// it is first asked for, before anything lowers it, unless Junctor started this process.
 var ownLocks = sync.OnceValue(func() uint64 {
 	var own syscall.Rlimit
 	if CarriesMark(os.Environ()) || prlimit(0, limitLocks, nil, &own) != nil {
@@ -53,7 +53,8 @@ func markDescendant(pid int) error {
 // Whatever starts a process by other means does so with another limit.
 func numbered(start func()) uint64 {
 	var own syscall.Rlimit
-	if prlimit(0, limitLocks, nil, &own) != nil || own.Max > descentLimit || own.Max < 2 {
+	unmarked := ownLocks() // first, before anything lowers the limit
+	if prlimit(0, limitLocks, nil, &own) != nil || own.Max >= unmarked || own.Max < 2 {
 		start()
 		return 0
 	}
@@ -76,7 +77,8 @@ func hasNumber(pid int, number uint64) bool {
 }
 
 // IsDescendant reports whether a process was started by this package, by whichever host, or
-// descends from such a process. Only a process with CAP_SYS_RESOURCE can hide it.
+// descends from such a process. What a host released (Command.Release) is none. Only a process with
+// CAP_SYS_RESOURCE can hide it.
 func IsDescendant(pid int) (bool, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
 	if err != nil {

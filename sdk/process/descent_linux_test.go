@@ -76,6 +76,36 @@ func TestMarkedProcessesMarkWhatTheyStart(t *testing.T) {
 	}
 }
 
+// TestLimitedHostIsNoDescendant: a host that inherits a limit of locks from an administrator keeps it,
+// and what it releases has it, too.
+func TestLimitedHostIsNoDescendant(t *testing.T) {
+	cmd := exec.Command("prlimit", "--locks=1000:1000", os.Args[0])
+	cmd.Env = as("limited")
+	out, err := cmd.Output()
+	if want := "1000 1000\n1000 1000\n"; string(out) != want || err != nil {
+		t.Errorf("%q, %v; want %q", out, err, want)
+	}
+}
+
+// limited starts two released processes, and prints the limits of each and of itself.
+func limited([]string) {
+	for range 2 {
+		r, w, _ := os.Pipe()
+		p, err := Start(Command{Path: "/bin/cat", Args: []string{"cat", "/proc/self/limits"}, Env: os.Environ(),
+			Stdout: w, Release: true})
+		_ = w.Close()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		out, _ := io.ReadAll(r)
+		<-p.Done()
+		child, _ := locksIn(string(out))
+		own, _ := locksIn(string(read(os.Getpid(), "limits")))
+		fmt.Println(child, own)
+	}
+}
+
 // pluginlike marks itself, as a plugin does, and starts a shell with a command.
 func pluginlike(args []string) {
 	_ = MarkDescendants()

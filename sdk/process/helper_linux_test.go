@@ -58,6 +58,7 @@ var programs = map[string]func(args []string){
 	"execdrop":   execDrop,
 	"letgo":      letGo,
 	"marking":    marking,
+	"limited":    limited,
 	"nested":     nested,
 	"daemons":    daemons,
 	"siblings":   siblingsOfRun,
