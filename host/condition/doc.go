@@ -16,7 +16,8 @@
 // the rest of it decides.
 //
 // expression.go, value.go and types.go are the condition; evaluate.go, arithmetic.go, functions.go,
-// quantifier.go, pattern.go, uri.go and date.go evaluate it. check.go, never.go and narrow.go say
+// quantifier.go, pattern.go and date.go evaluate it. uri.go is for package policy, which compares
+// URIs with the globs of a rule as conditions compare texts with patterns. check.go, never.go and narrow.go say
 // what a condition can come to, and describe.go why.
 //
 // Package config builds conditions from HCL, package policy evaluates them for each request. A

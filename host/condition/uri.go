@@ -12,7 +12,7 @@ import (
 // LikeURI reports whether a URI matches a glob in every spelling: as it is written, and in
 // its normal form. A rule that allows uses it: a server may read the spelling of another
 // resource as that resource. A URI with a segment ".." or "." matches nothing: what it stands for
-// differs between servers. Package policy calls it for each decision; it is pure.
+// differs between servers. Package policy calls it for each decision about a resource; it is pure.
 func LikeURI(uri, glob string) bool {
 	return Like(uri, glob) && Like(normalURI(uri), normalURI(glob)) && !hasDots(uri)
 }
@@ -29,7 +29,7 @@ func hasDots(uri string) bool {
 }
 
 // LikeAnyURI reports whether a URI matches a glob in any spelling, also where the case of
-// letters makes no difference. A rule that denies uses it.
+// letters makes no difference. Each rule that does not allow uses it.
 func LikeAnyURI(uri, glob string) bool {
 	if Like(uri, glob) {
 		return true

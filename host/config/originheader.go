@@ -9,8 +9,9 @@ import (
 )
 
 // The Origin and Host headers of browsers keep web pages of other sites from using
-// a gateway on this machine. The gateway compares them as text. A value that no
-// browser sends would never match, so it is an error here. The gateway's own origin is allowed
+// a gateway on this machine. The gateway and the console compare them as text, in package
+// httpserver/origin. The mistakes that would make a value match nothing are errors here; what is
+// valid is part of the configuration language. The gateway's own origin is allowed
 // anyway, and no other one by default; see docs/decisions/0025-no-pages-by-default.md.
 
 var schemeRule = lazyregexp.New(`^[a-z][a-z0-9+.-]*$`)
@@ -57,7 +58,7 @@ func checkHosts(r language.Reader, name string, hosts []string) (list []string) 
 }
 
 // splitPort splits a host with an optional port. An IPv6 address keeps its
-// brackets. For a malformed text the host is empty.
+// brackets. For a malformed port the host is empty.
 func splitPort(text string) (host, port string) {
 	if i := strings.LastIndexByte(text, ':'); i >= 0 && !strings.HasSuffix(text, "]") {
 		if !portRule.MatchString(text[i+1:]) {

@@ -16,7 +16,9 @@ type Resource struct {
 	Most     uint64
 }
 
-// Resources returns the limits that are set.
+// Resources returns the limits that are set. Start sets them for a child; package sandbox/launch
+// passes them to its launcher, which sets the same ones for itself in the same way before it
+// executes the program.
 func (l Limits) Resources() []Resource {
 	var set []Resource
 	for _, r := range []Resource{
@@ -33,7 +35,7 @@ func (l Limits) Resources() []Resource {
 }
 
 // set limits a process that was just started. Go cannot set limits in the child
-// between fork and exec.
+// between fork and exec. Start calls it with mu held.
 func (l Limits) set(pid int) error {
 	for _, r := range l.Resources() {
 		if err := limit(pid, r.Resource, r.Most); err != nil {
@@ -43,7 +45,7 @@ func (l Limits) set(pid int) error {
 	return nil
 }
 
-// limit lowers one limit and never raises it. It succeeds for a process that
+// limit sets one limit, soft and hard. It never raises the hard one. It succeeds for a process that
 // has ended.
 func limit(pid, resource int, most uint64) error {
 	var now syscall.Rlimit

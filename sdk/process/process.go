@@ -8,7 +8,7 @@
 // the thread that forked, not on the process.
 //
 // The host starts plugins with this package, and plugins start MCP servers with
-// it. Other packages of Junctor do not start processes.
+// it. Other packages of Junctor do not start processes, but for the editor of `junctor config edit`.
 //
 // Files, from the top: process.go, adopt_linux.go, descent_linux.go, descent_other.go,
 // tree_linux.go, start_linux.go, process_other.go, process_otherunix.go, process_unix.go,

@@ -20,7 +20,9 @@ func (c *Client) StoreOpen(ctx context.Context, a StoreOpenArgs) error {
 // this side for arguments and results.
 func (c *Client) Vault(handle string) *RemoteVault { return &RemoteVault{client: c, handle: handle} }
 
-// A RemoteVault is a vault in a plugin.
+// A RemoteVault is a name for a vault in the plugin: values with the same handle are the same vault.
+// The host chooses the handle; its Vault in host/plugin opens the vault and closes it, also during a
+// call. The methods may be called concurrently.
 type RemoteVault struct {
 	client *Client
 	handle string

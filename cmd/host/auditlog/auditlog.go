@@ -1,5 +1,10 @@
 // Package auditlog finds the audit log of a configuration, and reads the flags that choose its
 // events.
+//
+// The verbs of the audit log (operate) and replay (permissions) have Flags in their options and call
+// File or Open on their goroutine. File may load the configuration, whose app stays in the
+// Invocation, which ends it; the caller of Open closes the Reader. The package keeps no state. The
+// names of flags are an interface for scripts.
 package auditlog
 
 import (
@@ -30,11 +35,13 @@ type Flags struct {
 	after                          int64
 }
 
+// AddFile adds --file alone.
 func (f *Flags) AddFile(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.File, "file", "",
 		"the `FILE` of the log, or one of its archives (default: that of the configuration)")
 }
 
+// Add adds all flags to a verb that shows at most limit rows by default.
 func (f *Flags) Add(cmd *cobra.Command, limit int) {
 	f.AddFile(cmd)
 	flags := cmd.Flags()

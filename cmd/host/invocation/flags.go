@@ -14,6 +14,8 @@ import (
 // Invocation.
 type LayerFlag struct{ Layers *[]string }
 
+// Set adds a layer, as [pflag.Value]. It ignores a path that repeats the last one: a verb that takes
+// --config of its own gets the same one twice.
 func (f *LayerFlag) Set(path string) error {
 	if len(*f.Layers) == 0 || path != last(*f.Layers) {
 		*f.Layers = append(*f.Layers, path)
@@ -28,6 +30,7 @@ func (f *LayerFlag) String() string {
 	return last(*f.Layers)
 }
 
+// Type implements [pflag.Value].
 func (f *LayerFlag) Type() string { return "stringArray" }
 
 // Append, Replace and GetSlice implement [pflag.SliceValue].
@@ -65,7 +68,8 @@ type ServerFlags struct {
 	Sse          bool
 }
 
-// Server returns the server that the arguments name. dash is how many precede --, or -1.
+// Server returns the server that the arguments name: a name, and a URL or a command. The caller gives
+// at least two arguments. dash is how many precede --, or -1.
 func (x *ServerFlags) Server(args []string, dash int) (clientconfig.Server, error) {
 	s := clientconfig.Server{Name: args[0], Dir: x.Dir, SSE: x.Sse}
 	switch remote := strings.Contains(args[1], "://"); {

@@ -9,8 +9,9 @@ import (
 	"github.com/junctor-mcp/junctor/host/trust"
 )
 
-// The functions of this file keep a configuration trusted that Junctor itself edits on behalf of the
-// user, for the verbs of package configure. trust.go asks for trust.
+// The functions of this file keep a configuration trusted that Junctor itself edits: the verbs of
+// package configure on behalf of the user, and the store of pins when it writes the lock file beside
+// the configuration. trust.go asks for trust.
 
 // TrustAgain records the trust in a configuration that Junctor itself changed.
 func TrustAgain(inv *Invocation, r *trust.Review) error {
@@ -25,6 +26,10 @@ func TrustAgain(inv *Invocation, r *trust.Review) error {
 // configuration. Trust in the configuration stays if nothing else changes meanwhile. write returns
 // the digests of the lock file that it read and wrote: a review takes time, and another program
 // may change the file before or after.
+//
+// Package pins calls the returned function on any goroutine, under its lock of the lock file, as
+// long as the app runs. It calls write once, only reads inv, whose directories are found by then, and
+// writes nothing but the record of trust.
 func (inv *Invocation) KeepTrust(at config.Location) func(write func() (read, written string, err error)) error {
 	return func(write func() (read, written string, err error)) error {
 		var before *trust.Review

@@ -1,4 +1,7 @@
 // Package results prints and saves what tools, resources and prompts return.
+//
+// result.go prints, save.go saves. answered.go makes the error of a reply that is no result, and
+// argumenterrors.go words the errors about arguments in it.
 package results
 
 import (

@@ -9,9 +9,9 @@ import (
 )
 
 // Safe makes untrusted text safe for a terminal. It removes escape sequences, control
-// characters except line breaks and tabs, and characters that hide or reorder others. All
-// text output passes through it. JSON does not: see jsonoutput.go. All texts of servers, clients
-// and files go through it before they are printed.
+// characters except line breaks and tabs, and characters that hide or reorder others. All texts of
+// servers, clients and files in what a person reads pass through it. JSON does not: see
+// jsonoutput.go. Neither do the exact bytes of a file or a secret, for which a verb was asked.
 func Safe(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if strings.IndexFunc(s, suspicious) < 0 {
@@ -52,7 +52,7 @@ func (s safeWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// OneLine shortens text to its first line and a width in columns.
+// OneLine shortens text to its first line and a width in columns, of which it uses at least 8.
 func OneLine(s string, width int) string {
 	s, rest, _ := strings.Cut(strings.TrimSpace(Safe(s)), "\n")
 	if strings.TrimSpace(rest) != "" {

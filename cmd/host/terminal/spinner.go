@@ -16,14 +16,14 @@ const (
 )
 
 // A Spinner shows on a terminal that an operation takes long, and its progress if the server
-// reports it. It writes to standard error and removes itself. The verb that calls Spin must call Stop.
+// reports it. It writes to standard error and removes itself. The caller of Spin calls Stop.
 // Show and Progress may be called from any goroutine.
 type Spinner struct {
 	screen *screen
 	end    chan struct{}
 	done   sync.WaitGroup
 	once   sync.Once
-	Seen   bool   // it is shown
+	Seen   bool   // it may be shown: there is a terminal; it appears after spinAfter
 	what   string // the operation
 
 	mu   sync.Mutex
@@ -40,7 +40,7 @@ func (t *Terminal) Spin(text string) *Spinner {
 	return s
 }
 
-// Show replaces the text. It returns false if the spinner is not shown.
+// Show replaces the text. It returns false if the spinner is never shown.
 func (s *Spinner) Show(text string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -2,8 +2,9 @@
 // that can authenticate: names that match nothing, conditions that cannot work, and the test
 // blocks of the policy. It sends no request.
 //
-// The verbs that check and test configurations use it. All functions are pure: they read a
-// configuration and a snapshot of the catalog, and may be called concurrently. lists.go,
+// The verbs that check, test and explain configurations use it, the console and plan/capture. All
+// functions only read a configuration, a snapshot of the catalog and, in results.go, the policy in
+// effect of an app; they may be called concurrently. lists.go,
 // rules.go and tests.go make diagnostics, each for other settings; principals.go and results.go
 // run the test blocks.
 package check

@@ -25,8 +25,8 @@ type Explainer interface {
 }
 
 // RunTests runs the test blocks of a configuration. It asks no server: a tool is classified
-// by its name and the configuration. The verbs policy test and reload's preview of changes call
-// it.
+// by its name and the configuration. The verb test and the preview of reload --plan call it. p explains
+// the policy of c: it is the app that was loaded from it.
 func RunTests(c *config.Config, p Explainer) (all []Result) {
 	for _, t := range c.Tests {
 		for _, u := range t.Uses {

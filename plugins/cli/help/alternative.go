@@ -23,8 +23,8 @@ func joinBars(alts [][]node) []node {
 }
 
 // bar joins the parts of a usage on both sides of a bar. open is true if left
-// ends with a group that this function made; it returns the same about its
-// result.
+// ends with a group to which another alternative may be added; it returns the same
+// about its result.
 func bar(left, right []node, open bool) ([]node, bool) {
 	last := len(left) - 1
 	if last < 1 || len(right) == 0 || !left[last].plain() && !open || left[last-1].option() && !left[last].glued {
