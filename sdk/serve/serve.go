@@ -87,6 +87,7 @@ func serve(p *sdk.Plugin) int {
 		logger.Warn("orphans of servers will not be ended", "error", err)
 	}
 	server := newServer(p, logger)
+	logger.Debug("serving a host", "version", p.Version, "sdk", sdk.Version, "process", os.Getpid())
 	gone := hostGone(lifeline)
 	served := make(chan error, 1)
 	go func() { served <- goplugin.Serve(wire.Majors(), server.Objects()) }()
