@@ -33,8 +33,9 @@ const (
 // holds it for installTime at most. One place is reserved for starts without a
 // launcher.
 //
-// A nil queue has no limit. Its methods may be called concurrently. Package host makes one for
-// all servers of the process; there is nothing to close.
+// A nil queue has no limit. Its methods may be called concurrently. Its mu may be taken while the mu
+// of an upstream is held, not the other way round. Package host makes one for all servers of the
+// process; there is nothing to close.
 type StartQueue struct {
 	places int
 
@@ -50,7 +51,7 @@ type place struct {
 	installs bool
 	priority Priority      // guarded by the queue's mu
 	admitted chan struct{} // closed when the start may begin
-	timer    *time.Timer   // guarded by the queue's mu; nil or running
+	timer    *time.Timer   // guarded by the queue's mu; nil, running, or expired
 }
 
 // NewStartQueue returns a queue with the given number of places, at least two.
@@ -81,7 +82,7 @@ func (p *place) await(ctx context.Context) error {
 	}
 }
 
-// raise increases the priority of a waiting start.
+// raise increases the priority of a start, also of one that holds a place: no other one takes it then.
 func (p *place) raise(to Priority) {
 	q := p.queue
 	if q == nil {
@@ -129,15 +130,10 @@ func (q *StartQueue) admit() {
 // next returns the longest waiting start of the highest priority, or nil. The caller
 // holds mu.
 func (q *StartQueue) next() *place {
-	installing := 0
-	for _, p := range q.holding {
-		if p.installs {
-			installing++
-		}
-	}
+	full := q.fullOfInstalls()
 	var next *place
 	for _, p := range q.waiting {
-		if p.installs && installing >= q.places-1 {
+		if p.installs && full {
 			continue
 		}
 		if next == nil || p.priority > next.priority {
@@ -145,6 +141,18 @@ func (q *StartQueue) next() *place {
 		}
 	}
 	return next
+}
+
+// fullOfInstalls reports whether no further start with a launcher may hold a place. The caller holds
+// mu.
+func (q *StartQueue) fullOfInstalls() bool {
+	n := 0
+	for _, p := range q.holding {
+		if p.installs {
+			n++
+		}
+	}
+	return n >= q.places-1
 }
 
 // admitPlace admits a start. The caller holds mu.
@@ -177,9 +185,12 @@ func (p *place) preempt() {
 		if !slices.Contains(q.waiting, p) {
 			return
 		}
-		i := slices.IndexFunc(q.holding, func(h *place) bool { return h.priority < ForCall })
+		full := q.fullOfInstalls()
+		i := slices.IndexFunc(q.holding, func(h *place) bool {
+			return h.priority < ForCall && (h.installs || !p.installs || !full)
+		})
 		if i < 0 {
-			return // all admitted starts are for calls
+			return // all admitted starts are for calls, or the last place is not for installations
 		}
 		q.holding = slices.Delete(q.holding, i, i+1)
 		q.waiting = without(q.waiting, p)

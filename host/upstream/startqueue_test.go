@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/junctor-mcp/junctor/testdata/bubble"
 	conversation "github.com/junctor-mcp/junctor/testdata/conversations"
 )
 
@@ -139,6 +140,50 @@ func TestStartQueueStuck(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestStartQueueReserve: installations for calls do not take the place that is reserved for other
+// starts, and one of them takes that of an installation for a list.
+func TestStartQueueReserve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewStartQueue(4)
+		enter := func(priority Priority, installs bool) *place {
+			p := q.enter(priority, installs)
+			synctest.Wait()
+			return p
+		}
+		admitted := func(p *place) bool {
+			select {
+			case <-p.admitted:
+				return true
+			default:
+				return false
+			}
+		}
+		held := []*place{enter(ForCall, true), enter(ForCall, true), enter(ForCall, true), enter(ForList, false)}
+		installs := enter(ForCall, true)
+		bubble.Sleep(2 * callWait)
+		if admitted(installs) {
+			t.Error("an installation takes the reserved place")
+		}
+		call := enter(ForCall, false)
+		bubble.Sleep(2 * callWait)
+		if !admitted(call) {
+			t.Error("a call waits for installations")
+		}
+		for _, p := range append(held, installs, call) {
+			p.leave()
+		}
+		held = []*place{enter(ForList, true), enter(ForCall, true), enter(ForCall, true), enter(ForCall, false)}
+		installs = enter(ForCall, true)
+		bubble.Sleep(2 * callWait)
+		if !admitted(installs) {
+			t.Error("an installation for a call waits for one for a list")
+		}
+		for _, p := range append(held, installs) {
+			p.leave()
+		}
+	})
 }
 
 // TestStartQueueClose checks that a closed server leaves the queue.
