@@ -112,10 +112,20 @@ func (c *converter) argument(command []string, i int, word string) string {
 		if isSecret(flag, s.text) {
 			return c.option("args."+before, flag, s)
 		}
+		if parts := besideReferences(flag, s.text); parts != nil {
+			return c.write(s, parts, "args."+before)
+		}
 	case isURL(s.text):
 		return c.write(s, inURL(s.text), "url")
 	}
 	secrets := c.inText(s.text)
+	if name, value, ok := strings.Cut(s.text, "="); ok {
+		for _, part := range besideReferences(strings.TrimLeft(name, "-"), value) {
+			part.from, part.to = part.from+len(name)+1, part.to+len(name)+1
+			secrets = append(secrets, part)
+		}
+		secrets = withoutOverlap(secrets)
+	}
 	where := c.where
 	if len(secrets) == 1 && identifier.MatchString(secrets[0].name) {
 		where = "args." + secrets[0].name

@@ -90,6 +90,35 @@ func TestReferences(t *testing.T) {
 	}
 }
 
+// TestSecretsBesideReferences: what stands beside a reference in the value of a secret's name is left
+// out, unless it is short, a scheme, an address or a placeholder.
+func TestSecretsBesideReferences(t *testing.T) {
+	for value, want := range map[string]string{
+		"half0f8key${X}":         `"${keyring("a-api-token")}${env("X")}"`,
+		"${X}half0f8key":         `"${env("X")}${keyring("a-api-token")}"`,
+		"${X}middle98${Y}":       `"${env("X")}${keyring("a-api-token")}${env("Y")}"`,
+		"first987${X}second98":   `"${keyring("a-api-token")}${env("X")}${keyring("a-api-token-2")}"`,
+		"Bearer half0f8key${X}":  `"Bearer ${keyring("a-authorization")}${env("X")}"`,
+		"Bearer ${X}":            `"Bearer ${env("X")}"`,
+		"sk-${X}":                `"sk-${env("X")}"`,
+		"https://h.example/${X}": `"https://h.example/${env("X")}"`,
+		"${X}":                   `env("X")`,
+	} {
+		blocks, _, _ := imported(t, "", fmt.Sprintf(`"a": {"command": "c", "env": {"API_TOKEN": %q}}`, value),
+			Environment{})
+		if !strings.Contains(blocks, "API_TOKEN = "+want) {
+			t.Errorf("%s: want %s in %s", value, want, blocks)
+		}
+		blocks, _, _ = imported(t, "", fmt.Sprintf(`"a": {"command": "c", "args": ["--api-token", %q, "--api-token=%s"]}`,
+			value, value), Environment{})
+		for _, part := range []string{"half0f8key", "middle98", "first987", "second98"} {
+			if strings.Contains(blocks, part) {
+				t.Errorf("%s: the arguments have it: %s", value, blocks)
+			}
+		}
+	}
+}
+
 // TestPlaceholders: what examples have in the place of a secret is asked for.
 func TestPlaceholders(t *testing.T) {
 	for text, is := range map[string]bool{

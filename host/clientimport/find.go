@@ -53,8 +53,30 @@ var placeholder = lazyregexp.New(`^(?i:(?:bearer |basic |token )?(?:sk-|gh[pousr
 // your-team-id.
 var example = lazyregexp.New(`^(?i:your[ _-](?:[a-z0-9]+[ _-])*(?:id|name|email|ur[il]|host|domain|account|org|organi[sz]ation|project|user|username|profile|region|workspace|database|path|directory|key|token|secret|password|value|here)s?(?:[ _-]here)?)$`)
 
-// isSecret reports whether the value of a setting may be a secret. A value that is, or begins
-// with, a reference is none: its secret is elsewhere.
+// leastPart is the number of characters beside a reference from which on they may be a part of a
+// secret: "Bearer ${TOKEN}" and "sk-${REST}" have none.
+const leastPart = 8
+
+// besideReferences returns the parts of a value beside its references, for a setting whose name is
+// that of a secret: "half-of-a-key${OTHER_HALF}". Text with white space or of an address is none.
+func besideReferences(name, value string) (all []span) {
+	if !strings.Contains(value, mark) || !sounds(name) {
+		return nil
+	}
+	at := 0
+	for run := range strings.SplitSeq(value, mark) {
+		from := at + strings.LastIndexByte(run, ' ') + 1 // a scheme precedes
+		if part := value[from : at+len(run)]; len(part) >= leastPart && !plainValue.MatchString(part) &&
+			!placeholder.MatchString(part) && !strings.Contains(part, "://") {
+			all = append(all, span{from: from, to: at + len(run), name: name})
+		}
+		at += len(run) + len(mark)
+	}
+	return all
+}
+
+// isSecret reports whether the value of a setting may be a secret as a whole. A value with a
+// reference is none: its secret is elsewhere, but for what besideReferences finds.
 func isSecret(name, value string) bool {
 	return value != "" && !strings.Contains(value, mark) && !plainValue.MatchString(value) &&
 		(sounds(name) || knownSecret.MatchString(value) || len(secretsIn(value)) > 0)

@@ -133,7 +133,7 @@ func (c *converter) value(where, name, text string) string {
 	c.where = where
 	s := c.scan(text)
 	if !isSecret(name, s.text) {
-		return c.write(s, c.inText(s.text), where)
+		return c.write(s, withoutOverlap(append(c.inText(s.text), besideReferences(name, s.text)...)), where)
 	}
 	return c.write(s, []span{wholeSecret(name, s.text)}, where)
 }
