@@ -9,8 +9,10 @@ import (
 )
 
 // A redactor masks secrets in the texts of plugins and servers: the secrets of the
-// configuration, and those obtained later, such as tokens. The Process has one. Its methods may
-// be called concurrently; hide and finds take no lock.
+// configuration, and those obtained later, such as tokens. Package redact finds secrets in a text;
+// this file knows which ones the process has. read.go calls use, and reload.go drop and retire,
+// once for each mask. The Process has one. Its methods may be called concurrently; hide and finds
+// take no lock.
 type redactor struct {
 	configured atomic.Pointer[[]*configMask]
 

@@ -109,8 +109,8 @@ func TestSecretsBesideReferences(t *testing.T) {
 		if !strings.Contains(blocks, "API_TOKEN = "+want) {
 			t.Errorf("%s: want %s in %s", value, want, blocks)
 		}
-		blocks, _, _ = imported(t, "", fmt.Sprintf(`"a": {"command": "c", "args": ["--api-token", %q, "--api-token=%s"]}`,
-			value, value), Environment{})
+		args := fmt.Sprintf(`"a": {"command": "c", "args": ["--api-token", %q, "--api-token=%s"]}`, value, value)
+		blocks, _, _ = imported(t, "", args, Environment{})
 		for _, part := range []string{"half0f8key", "middle98", "first987", "second98"} {
 			if strings.Contains(blocks, part) {
 				t.Errorf("%s: the arguments have it: %s", value, blocks)

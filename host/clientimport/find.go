@@ -24,6 +24,9 @@ type span struct {
 var secretWords = []string{"pat", "passphrase", "pass", "pwd", "pin", "session", "signing", "signature", "sig",
 	"license", "licence", "dsn", "tok", "code", "otp", "sas"}
 
+// All functions of this file are pure. A new kind of token goes into knownSecret (a whole value), forms
+// (inside a text) and placeholder (its beginning in examples).
+
 // sounds reports whether a name is that of a kind of secret.
 func sounds(name string) bool {
 	if secretname.Sounds(name) {

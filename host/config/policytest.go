@@ -54,6 +54,6 @@ func ParseRequestTime(text string, zone *time.Location) (at time.Time, err error
 type TestedUse struct {
 	Item      policy.Item
 	Arguments json.RawMessage `json:",omitempty"` // of a call; nil: it is about the list
-	Expect    string          // "allowed", "denied" or "confirm"; of a list "listed" too
+	Expect    string          // a word of policy.Verdict: allowed, denied, confirm, or depends without arguments
 	At        source.Position
 }

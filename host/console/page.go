@@ -22,7 +22,7 @@ type page struct {
 	show  func(w http.ResponseWriter, r *http.Request, q *request) error
 	act   func(w http.ResponseWriter, r *http.Request, q *request) error
 	needs role // for act
-	sees  role // for show and the navigation; the zero value: viewer
+	sees  role // approver opens the page to approvers, too; the zero value: viewers and admins alone see it
 }
 
 // pages are all pages by their names in the path. Only init writes it. A new page is a line

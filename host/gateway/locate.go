@@ -25,8 +25,9 @@ func (f *finder) locate(ctx context.Context, n *Generation, p authn.Principal, u
 	return at, nil
 }
 
-// listed finds a resource in the lists of the servers. It waits for those that
-// could list the URI, and come before the server that does.
+// listed finds a resource in the lists of the servers. For an exact match it waits for those that could
+// list the URI, too, and come before the server that does; for a template or another spelling, for
+// all servers whose lists are not known yet.
 func (f *finder) listed(ctx context.Context, n *Generation, uri string) (at catalog.Location, found bool) {
 	at, found = f.catalog.Snapshot().Locate(uri)
 	_, qualified := catalog.Unqualify(uri)

@@ -34,7 +34,7 @@ type Event int
 // The events.
 const (
 	Progress       Event = iota // a progress notification for a client; ok or overloaded, which is dropped
-	UnlistedURI                 // a client named a resource that it may not read
+	UnlistedURI                 // a read of a resource ended before an item was found for its URI
 	ServerQuestion              // a server asked its client; the label is the method
 )
 

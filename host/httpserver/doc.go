@@ -13,13 +13,14 @@
 // one request.
 //
 // server.go, settings.go, shutdown.go, listener.go, socket.go, acceptturn.go, tls.go and
-// certificates.go are the life of the server and its listeners. admission.go, refuse.go,
-// checkorigin.go, clientaddress.go, addresslimiter.go, quota.go and refusals.go decide who may
-// send a request; httperror.go has the answers to the others. post.go, get.go, session.go and
-// legacysse.go serve the transports, health.go and resourcemetadata.go the other paths, with
-// body.go, header.go, accept.go and requestid.go for reading. exchange.go, events.go,
-// ssestream.go, resumablestream.go and streams.go write answers and streams, and recover.go
-// ends those of handlers that panicked.
+// certificates.go are the life of the server and its listeners; server.go also has the handler of
+// each path (a new path is a case of ServeHTTP) and authenticate, which admission and streams
+// share. admission.go, refuse.go, checkorigin.go, clientaddress.go, addresslimiter.go, quota.go and
+// refusals.go decide who may send a request; httperror.go has the answers to the others. post.go,
+// get.go, session.go and legacysse.go serve the transports, health.go and resourcemetadata.go the
+// other paths, with body.go, header.go, accept.go and requestid.go for reading. exchange.go,
+// events.go, ssestream.go, resumablestream.go and streams.go write answers and streams, and
+// recover.go ends those of handlers that panicked.
 //
 // Status codes, headers, ids of events and the codes and reasons of errors are what clients and
 // proxies act on: they must stay.

@@ -6,8 +6,10 @@ import (
 	"github.com/junctor-mcp/junctor/host/condition"
 )
 
-// Decide decides whether a principal may use an item once. The gateway calls it once a request;
-// with explain.go and narrow.go it must come to the same result, so all go through applyRules.
+// Decide decides whether a principal may use an item once. The gateway calls it for each request, and
+// again when a call goes on or the policy changed while it waited. Explain goes through the same
+// applyRules. Narrow, for lists, walks the rules by itself: a change of how rules decide belongs in
+// both.
 func (p *Policy) Decide(q *Query) Decision {
 	d := p.decide(q)
 	for _, o := range p.above {

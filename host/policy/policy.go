@@ -178,8 +178,8 @@ type Rules struct {
 }
 
 // A Policy holds the rules of a configuration. Its methods may be called
-// concurrently. All fields but digest and plans are set by New, Under and UnderManaged, each of
-// which returns a new Policy.
+// concurrently. All fields but digest and plans are set by New, Under and UnderManaged. The latter two
+// change the policy and return it, so only its maker calls them, before it shares the policy.
 type Policy struct {
 	servers  map[string]Server
 	rules    []*rule   // by effect, then in the order of the configuration
@@ -253,7 +253,7 @@ func globs(patterns []Pattern) []string {
 	return all
 }
 
-// Same reports whether two policies decide alike about what servers offer.
+// Same reports whether two policies have the same rules, names, reasons and places included.
 func (p *Policy) Same(other *Policy) bool {
 	return p.print == other.print && slices.EqualFunc(p.above, other.above, (*Policy).Same)
 }
@@ -324,7 +324,8 @@ func (p *Policy) access(q *Query) Access {
 	return q.Access
 }
 
-// Fingerprint returns a text that is equal for rules that decide alike.
+// Fingerprint returns a text that is equal for rules with the same fields, places included. It has
+// every exported field: a new one of Rule or Membership changes each digest in audit logs.
 func (r Rules) Fingerprint() string {
 	var b strings.Builder
 	fmt.Fprint(&b, r.Given, r.Default, r.Explain, r.Strict, r.Zone, r.Roles)

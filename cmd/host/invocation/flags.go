@@ -14,8 +14,8 @@ import (
 // Invocation.
 type LayerFlag struct{ Layers *[]string }
 
-// Set adds a layer, as [pflag.Value]. It ignores a path that repeats the last one: a verb that takes
-// --config of its own gets the same one twice.
+// Set adds a layer, as [pflag.Value], before the verb runs. It ignores a path that repeats the last
+// one: a layer below itself has nothing to add.
 func (f *LayerFlag) Set(path string) error {
 	if len(*f.Layers) == 0 || path != last(*f.Layers) {
 		*f.Layers = append(*f.Layers, path)
@@ -61,7 +61,9 @@ func last(paths []string) string {
 	return paths[len(paths)-1]
 }
 
-// ServerFlags are the flags that describe a server, beside its URL or command.
+// ServerFlags are the flags that describe a server, beside its URL or command: those of add, and of
+// the verbs that take a server which no configuration has (direct.go). Their names are an interface
+// for scripts.
 type ServerFlags struct {
 	Env, Headers []string
 	Dir          string

@@ -10,7 +10,7 @@ import (
 )
 
 // Answered returns the fault for a reply that is not a result, and nil for a result. The reply stays
-// the caller's, who releases it. Verbs of the groups use and operate
+// the caller's, who releases it if it goes on. Verbs of the groups use and operate
 // call it.
 func Answered(inv *invocation.Invocation, server string, reply *upstream.Reply) error {
 	if kind, _ := mcp.TextMember(reply.Result, "resultType"); kind == "input_required" {

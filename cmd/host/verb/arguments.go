@@ -1,10 +1,11 @@
 // Package verb has what all verbs need of the command line: the number of arguments, flags that
 // are given once, and hints for words of other programs. The packages in it have the verbs.
 //
-// arguments.go and flags.go check what was typed, and commandline.go words the errors of Cobra as
+// arguments.go and flags.go check what was typed; arguments.go also has the verb help, which root.go
+// sets and which fails for what was mistyped. commandline.go words the errors of Cobra as
 // others are. foreignverbs.go has the verbs and flags of other programs: an entry changes a hint
-// only. The functions are pure but for the command that they change; all run on the main goroutine,
-// before the verb or after it.
+// only. The functions are pure but for the command that they change and the help that is printed; all
+// run on the main goroutine.
 package verb
 
 import (

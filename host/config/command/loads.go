@@ -15,6 +15,10 @@ import (
 // they do not name, and the real directories in which it may look: that of its script, or the
 // working directory, and those of the programs and scripts that the lines name by a path. If it
 // loads none, program is the name of the first line's program. Of the lines, Words and Dir count.
+//
+// The doctor calls it, through config.Server.LoadsCode, to warn of a server whose tools may change
+// one of the directories of another one: a directory that is missing loses a warning, and one too
+// many makes a false one. It protects nothing; see Files for what does.
 func LoadsCode(lines ...Line) (program string, dirs []string) {
 	if len(lines) == 0 || len(lines[0].Words) == 0 {
 		return "", nil

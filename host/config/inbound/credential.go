@@ -11,9 +11,16 @@ import (
 	"github.com/junctor-mcp/junctor/host/config/language"
 )
 
-// The functions of this file are for every token, secret and name of the configuration, not only for
-// those of auth blocks: package config uses them for notices, for the audit log and for the policy. A
-// stricter one refuses configurations that were accepted.
+// The rules of this file are for more than auth blocks: package config uses them for the secret of notices,
+// the headers of the audit log, and the names and texts of policy, test and approver blocks. A
+// stricter rule refuses configurations that were accepted.
+
+const (
+	leastToken = 16   // bytes; a shorter token can be guessed
+	MaxToken   = 4096 // bytes; fits in a header
+	MaxSubject = 256  // bytes; also of names in policies
+	maxRole    = 64
+)
 
 // Unprintable reports runes that break a line, or hide or reorder text.
 func Unprintable(r rune) bool {

@@ -10,7 +10,8 @@ import (
 	"github.com/junctor-mcp/junctor/host/fault"
 )
 
-// A StaticToken authenticates clients that send the token. It does not change after the load.
+// A StaticToken authenticates clients that send the token. It does not change after the load. Its JSON
+// is for the golden files of package config, and never has the token; no digest depends on it.
 type StaticToken struct {
 	Token    string `json:"-"`
 	Variable string `json:"-"`          // the environment variable with the token; empty: another source
@@ -91,13 +92,6 @@ func (b *tokenBlock) checkToken(r language.Reader) {
 			sourceOfToken(a.Expr), leastToken)
 	}
 }
-
-const (
-	leastToken = 16   // bytes; a shorter token can be guessed
-	MaxToken   = 4096 // bytes; fits in a header
-	MaxSubject = 256
-	maxRole    = 64
-)
 
 // readTokenAuth reads an auth "static_token" block.
 func readTokenAuth(r language.Reader, used RoleUse) ClientAuth {

@@ -2,8 +2,8 @@
 // [Set] reads and parses files, collects [language.Problem] values, and makes
 // [Diagnostics] of them: with file, line, column and the source line, and without text that
 // could be a secret. It decodes no block. It reads module blocks (tree.go), and lists the types of
-// blocks whose labels and attributes cannot be secrets (mask.go, harmless.go): a block that is added
-// to the language and not there is masked in messages.
+// blocks whose labels cannot be secrets (mask.go) and the attributes whose values cannot
+// (harmless.go): what is added to the language and not there is masked in messages.
 //
 // Files, from the top: render.go, diagnostic.go, tree.go, reading.go, pasted.go, quotes.go,
 // hcldiagnostics.go, foreignsyntax.go, foreignreferences.go, set.go, written.go, snippet.go, mask.go,

@@ -8,12 +8,14 @@ import (
 	"github.com/junctor-mcp/junctor/plugins/cli/model"
 )
 
-// maxOptions bounds the options of one command. Some programs list the options
-// of every file format that they support.
+// maxOptions bounds the options of one command to which texts are joined. Some programs list the
+// options of every file format that they support.
 const maxOptions = 2000
 
 // join merges another text about a command into it. The known data takes
-// precedence; the other text fills its gaps.
+// precedence; the other text fills its gaps. It runs on the goroutine that asks n, and takes over
+// other, which nothing else may change any more. What comes of it are the schemas of tools, whose
+// digests users have accepted: a change here holds their tools back.
 func (w *walk) join(n *node, other *model.Command) {
 	c := n.cmd
 	if c.Summary == "" {

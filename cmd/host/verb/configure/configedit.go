@@ -34,7 +34,7 @@ func configEditVerb(inv *invocation.Invocation) *cobra.Command {
 		Use: "edit", Short: "Edit the configuration, and write it only if it is valid", Args: verb.Takes(),
 		Long: `Open a copy of the configuration in $VISUAL, $EDITOR or vi. When the editor ends, the copy is checked. If it has errors,
 they are shown, and at a terminal you are asked whether to edit it again; otherwise it is written. A text that is not
-written stays in a file, which the error names. The file as it was is kept in Junctor's data directory until the next change.`,
+written stays in a file, which a note names. The file as it was is kept in Junctor's data directory until the next change.`,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
 	}
@@ -75,7 +75,7 @@ func (o *editOptions) run(ctx context.Context) error {
 			_ = os.RemoveAll(dir)
 			return err
 		}
-		inv.Remark("%s was not changed; your text is in %s", target.Path, copied)
+		inv.Warn("the text that was not written is in "+copied, "")
 		return err
 	}
 	inv.Remark("wrote %s", target.Path)
