@@ -135,8 +135,12 @@ func (t *pluginTable) versionFits(p *plugin, m sdk.Manifest, at hcl.Range, in st
 	if err != nil || want.Check(have) {
 		return true // requirement reported a malformed constraint
 	}
+	hint := "install another version, or change the constraint"
+	if have.Prerelease() != "" && want.Check(have.Core()) {
+		hint = fmt.Sprintf("a version before a release has to be named: version = %q", "= "+m.Version)
+	}
 	t.files.Problem(language.Problem{In: in, At: p.versionAt, Code: fault.PluginVersion,
 		Summary: fmt.Sprintf("plugin %q has version %s, the configuration asks for %q", p.Name, m.Version, p.Version),
-		Hint:    "install another version, or change the constraint"})
+		Hint:    hint})
 	return false
 }

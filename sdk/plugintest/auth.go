@@ -65,6 +65,7 @@ func checkAuthCancel(t testing.TB, s *subject, c *Auth) {
 		hanging.Settings = c.Hang(t)
 	}
 	l := s.start(t, c.host(t))
+	l.login(t, c, l.startAuth(t, c, capabilityAll)) // else the provider has nothing to wait for
 	a := l.startAuth(t, &hanging, capabilityAll)
 	for _, wait := range []time.Duration{time.Millisecond, 50 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), wait)

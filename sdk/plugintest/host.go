@@ -75,10 +75,11 @@ func (h *Host) Events() []string {
 }
 
 // Services returns the services that this host offers to a plugin, for an
-// author's own tests. A nil Host grants nothing.
+// author's own tests. The services of a nil Host fail with the code Unimplemented, as those do that a
+// configuration does not grant.
 func (h *Host) Services() sdk.Host {
 	if h == nil {
-		return sdk.Host{}
+		return sdk.Host{Secrets: refusing{}, Person: refusing{}, Credentials: refusing{}, Events: refusing{}}
 	}
 	return sdk.Host{Secrets: services{h}, Person: services{h}, Credentials: services{h}, Events: services{h}}
 }

@@ -23,6 +23,11 @@ type Store struct {
 	Settings string // JSON; should contain [Canary] in a sensitive setting, if there is one
 	Refused  []Refusal
 
+	// Fresh returns settings of a store without secrets, in place of Settings. Every
+	// check calls it once. A store that keeps its secrets elsewhere than in the
+	// directory needs it: a remote one could give each check a path of its own.
+	Fresh func(t testing.TB) string
+
 	// Forgets declares that the store loses its secrets when the process ends,
 	// like a store of a login session.
 	Forgets bool
@@ -30,7 +35,13 @@ type Store struct {
 
 func (c Store) checks() []check {
 	about := func(what string, run func(t testing.TB, s *subject, c *Store)) check {
-		return check{"secret store " + c.Name + " " + what, func(t testing.TB, s *subject) { run(t, s, &c) }}
+		return check{"secret store " + c.Name + " " + what, func(t testing.TB, s *subject) {
+			own := c
+			if own.Fresh != nil {
+				own.Settings = own.Fresh(t)
+			}
+			run(t, s, &own)
+		}}
 	}
 	return []check{
 		about("refusals", func(t testing.TB, s *subject, c *Store) {
