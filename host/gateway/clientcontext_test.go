@@ -32,9 +32,7 @@ func TestContextReachesServers(t *testing.T) {
 				d := newFixture(f)
 				defer d.end()
 				d.warm(t)
-				server := d.generations.current().Servers["a"]
-				server.Context = c.context
-				d.generations.current().Servers["a"] = server
+				d.change("a", func(s *Server) { s.Context = c.context })
 				alice := d.visitor("alice", "one")
 				defer alice.hangUp()
 				alice.greet(t, "{}")
@@ -62,10 +60,7 @@ func TestContextNamesTheSession(t *testing.T) {
 		d := newFixture(f)
 		defer d.end()
 		d.warm(t)
-		synctest.Wait() // the connection reads the generation, too
-		server := d.generations.current().Servers["a"]
-		server.Context = []string{"session"}
-		d.generations.current().Servers["a"] = server
+		d.change("a", func(s *Server) { s.Context = []string{"session"} })
 		var names []string
 		for range 2 {
 			c := d.visitor("alice", "one")
@@ -106,9 +101,7 @@ func TestContextStaysAfterQuestions(t *testing.T) {
 			d := newFixture(f)
 			defer d.end()
 			d.warm(t)
-			server := d.generations.current().Servers["a"]
-			server.Context = context
-			d.generations.current().Servers["a"] = server
+			d.change("a", func(s *Server) { s.Context = context })
 			alice := d.visitor("alice", "one")
 			defer alice.hangUp()
 			alice.greet(t, `{"elicitation":{}}`)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -187,6 +188,15 @@ func newLimitedFixture(dir cache.Dir, limits limit.Limiter, fakes ...*fake) *fix
 // setPolicy applies a generation with another policy.
 func (d *fixture) setPolicy(p *policy.Policy) {
 	d.Apply(&Generation{Policy: p, Servers: d.generations.current().Servers})
+}
+
+// change changes a server of the generation in effect, in a bubble: a connection that becomes ready
+// reads the generation on a goroutine of its own, which has to be over.
+func (d *fixture) change(name string, f func(*Server)) {
+	synctest.Wait()
+	server := d.generations.current().Servers[name]
+	f(&server)
+	d.generations.current().Servers[name] = server
 }
 
 // warm asks every server for its lists, before there is a client to tell.

@@ -284,9 +284,7 @@ func TestTraceReachesServers(t *testing.T) {
 				d := newFixture(f)
 				defer d.end()
 				d.warm(t)
-				server := d.generations.current().Servers["a"]
-				server.Untraced = c.off
-				d.generations.current().Servers["a"] = server
+				d.change("a", func(s *Server) { s.Untraced = c.off })
 				alice := d.visitor("alice", "one")
 				defer alice.hangUp()
 				alice.greet(t, "{}")

@@ -46,8 +46,9 @@ func (h *fixture) waitForBodies(t *testing.T, bodies, least int64) {
 // count as in flight, and are answered when their bodies are complete.
 func TestSlowBodiesDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	h, alice, bob := openShared(t, func(o *Options) { o.MaxInFlight, o.LegacySSE = 2, true },
-		newScriptedServer("a", "2026-07-28"))
+	h, alice, bob := openShared(t, func(o *Options) {
+		o.MaxInFlight, o.LegacySSE, o.Body = 2, true, 5*time.Minute // the bodies stay until the test goes on
+	}, newScriptedServer("a", "2026-07-28"))
 	auth := "Authorization: Bearer " + aliceToken + "\r\n"
 	old := dialWithSmallBuffer(t, h.address)
 	fmt.Fprintf(old, "GET /sse HTTP/1.1\r\nHost: %s\r\nAccept: text/event-stream\r\n%s\r\n", h.address, auth)
