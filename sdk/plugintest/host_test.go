@@ -126,7 +126,14 @@ func TestHost(t *testing.T) {
 	if _, err := callback.Wait(ctx); err == nil {
 		t.Error("Wait returned without a redirect")
 	}
-	if none := (*Host)(nil).Services(); none != (sdk.Host{}) {
-		t.Error("a nil Host grants services")
+	none := (*Host)(nil).Services()
+	_, _, err = none.Secrets.Secret(t.Context(), "before")
+	for what, err := range map[string]error{
+		"Secret": err, "OpenURL": none.Person.OpenURL(t.Context(), "https://example.com", ""),
+		"Event": none.Events.Event(t.Context(), "x", ""),
+	} {
+		if sdk.CodeOf(err) != sdk.Unimplemented {
+			t.Errorf("%s of a nil Host: %v", what, err)
+		}
 	}
 }
