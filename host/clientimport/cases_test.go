@@ -119,6 +119,20 @@ func TestSecretsBesideReferences(t *testing.T) {
 	}
 }
 
+// TestScriptsKeepWhatFollowsReferences: a word of a script is no secret because it follows a reference
+// in the value of a secret's name.
+func TestScriptsKeepWhatFollowsReferences(t *testing.T) {
+	for _, script := range []string{
+		"export TOKEN=${X} && ./run-the-server", "TOKEN=${X} ./run-the-server", "TOKEN=${X};./run-the-server --verbose",
+		"curl -H token=${X} https://h.example/run-the-server",
+	} {
+		blocks, _, _ := imported(t, "", fmt.Sprintf(`"a": {"command": "sh", "args": ["-c", %q]}`, script), Environment{})
+		if !strings.Contains(blocks, "run-the-server") {
+			t.Errorf("%s: %s", script, blocks)
+		}
+	}
+}
+
 // TestPlaceholders: what examples have in the place of a secret is asked for.
 func TestPlaceholders(t *testing.T) {
 	for text, is := range map[string]bool{

@@ -61,17 +61,19 @@ var example = lazyregexp.New(`^(?i:your[ _-](?:[a-z0-9]+[ _-])*(?:id|name|email|
 const leastPart = 8
 
 // besideReferences returns the parts of a value beside its references, for a setting whose name is
-// that of a secret: "half-of-a-key${OTHER_HALF}". Text with white space or of an address is none.
+// that of a secret: "half-of-a-key${OTHER_HALF}", perhaps behind a scheme. A text with white space is
+// a sentence or a script, and has none; neither has an address.
 func besideReferences(name, value string) (all []span) {
-	if !strings.Contains(value, mark) || !sounds(name) {
+	whole := wholeSecret(name, value)
+	if !strings.Contains(value, mark) || !identifier.MatchString(name) || !sounds(name) ||
+		strings.ContainsAny(value[whole.from:], " \t\r\n;&|") {
 		return nil
 	}
-	at := 0
-	for run := range strings.SplitSeq(value, mark) {
-		from := at + strings.LastIndexByte(run, ' ') + 1 // a scheme precedes
-		if part := value[from : at+len(run)]; len(part) >= leastPart && !plainValue.MatchString(part) &&
-			!placeholder.MatchString(part) && !strings.Contains(part, "://") {
-			all = append(all, span{from: from, to: at + len(run), name: name})
+	at := whole.from
+	for run := range strings.SplitSeq(value[at:], mark) {
+		if len(run) >= leastPart && !plainValue.MatchString(run) && !placeholder.MatchString(run) &&
+			!strings.Contains(run, "://") {
+			all = append(all, span{from: at, to: at + len(run), name: name})
 		}
 		at += len(run) + len(mark)
 	}
