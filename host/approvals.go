@@ -12,7 +12,7 @@ import (
 )
 
 // Approvals are the calls of a process that need an approval, for those who see and answer
-// them. Package control and the console use it; who waits is in package approval. Its methods
+// them. Package control and the console use it; the calls that wait are in package approval. Its methods
 // may be called concurrently.
 type Approvals struct{ app *App }
 
