@@ -107,4 +107,5 @@ docs: ## write the reference pages from the code
 install: build ## install into PREFIX
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/junctor/plugins
 	install bin/junctor $(DESTDIR)$(PREFIX)/bin/
-	install bin/plugins/* $(DESTDIR)$(PREFIX)/libexec/junctor/plugins/
+	@set -e; for p in bin/plugins/*; do to=$(DESTDIR)$(PREFIX)/libexec/junctor/plugins/$$(basename $$p); \
+		install $$p $$to.new; mv $$to.new $$to; done # a running junctor may start one at any time

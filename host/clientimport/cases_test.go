@@ -126,7 +126,8 @@ func TestScriptsKeepWhatFollowsReferences(t *testing.T) {
 		"export TOKEN=${X} && ./run-the-server", "TOKEN=${X} ./run-the-server", "TOKEN=${X};./run-the-server --verbose",
 		"curl -H token=${X} https://h.example/run-the-server",
 	} {
-		blocks, _, _ := imported(t, "", fmt.Sprintf(`"a": {"command": "sh", "args": ["-c", %q]}`, script), Environment{})
+		server := fmt.Sprintf(`"a": {"command": "sh", "args": ["-c", %q]}`, script)
+		blocks, _, _ := imported(t, "", server, Environment{})
 		if !strings.Contains(blocks, "run-the-server") {
 			t.Errorf("%s: %s", script, blocks)
 		}
